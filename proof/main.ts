@@ -1,4 +1,4 @@
-/** Runs everything that takes long, one after the other; or one program with its flags: `npm run proof -- <name> [flags]`. */
+/** Runs all long checks in sequence, or one program with its flags: `npm run proof -- <name> [flags]`. */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "..");
 const report = ".local/reports/proof.json";
 const vitest = "node_modules/vitest/vitest.mjs";
 
-/** What `npm run proof -- <name>` runs, with what it shows. */
+/** Programs of `npm run proof -- <name>`, with their descriptions. */
 const programs = {
   alarms: "The condition of each alarm raises that alarm.",
   bench: "Processor time, requests, bundles and prices, beside three other implementations.",
@@ -19,7 +19,7 @@ const programs = {
   outage: "Nothing is lost while the provider is down for a day, and the backlog is worked off at its rate.",
 };
 
-/** What runs without a name: about 40 minutes on two cores. */
+/** Steps without a name: about 40 minutes on two cores. */
 const steps: readonly (readonly [name: string, file: string, ...args: readonly string[]])[] = [
   ["tests", vitest, "run", "--project", "proof", `--outputFile.json=${report}`],
   ["chaos", "proof/chaos/main.ts", "--seeds", "1..3", "--tries", "3"],
@@ -56,7 +56,7 @@ function run(file: string, args: readonly string[]): Promise<number> {
   });
 }
 
-/** Of the long tier. */
+/** Counts of the long tests. */
 const testCounts = () => counts.parse(JSON.parse(readFileSync(join(root, report), "utf8")));
 
 async function runAll(): Promise<number> {
@@ -66,7 +66,7 @@ async function runAll(): Promise<number> {
     if (isInterrupted) return 130;
     const begun = performance.now();
     const code = await run(file, args);
-    // A step is one, but for the tests; one that fails without a failed test of its own is one failure.
+    // A step counts as one, except for the tests; one that fails without a failed test counts as one failure.
     const counted = name === "tests" && !isInterrupted ? testCounts() : undefined;
     passed += counted?.numPassedTests ?? Number(code === 0);
     failed += counted?.numFailedTests || Number(code !== 0);

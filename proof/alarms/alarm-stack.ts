@@ -11,19 +11,19 @@ import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts
 import { synthesizeProduct } from "../../scripts/product-assembly.ts";
 import compressed from "../../stages/compressed.json" with { type: "json" };
 
-/** The synthesized stack between a provider and engines that fail on request. */
+/** The synthesized stack with a provider and engines that fail on request. */
 export type AlarmStack = AsyncDisposable & {
   readonly stack: LocalStack;
   readonly sqs: SQSClient;
   readonly output: (name: string) => string;
   readonly functionOf: (logicalId: RegExp) => LocalStack["functions"][number];
-  /** Sends a webhook with the right secret by default; answers the status. */
+  /** Sends a webhook, by default with the right secret; returns the status. */
   readonly send: (kind: string, body: object | string, secret?: string) => Promise<number>;
-  /** Calls to the provider whose method and path match are answered so, until the result is called. */
+  /** Sets the provider's answer to matching calls (method and path); returns a function that removes it. */
   readonly answers: (matching: RegExp, answer: ProviderAnswer) => () => void;
-  /** Calls of a function to AWS meet this, until the result is called. */
+  /** Applies a fault to a function's calls to AWS; returns a function that removes it. */
   readonly meets: (functionId: RegExp, actions: readonly string[], fault: Fault | "hang") => () => void;
-  /** Sets a token that lives so many seconds from `ago` seconds before now. */
+  /** Sets a token that was issued `ago` seconds before now and lives this many seconds. */
   readonly setToken: (seconds: number, ago?: number) => Promise<void>;
 };
 
@@ -85,7 +85,7 @@ export async function startAlarmStack(onProgress: (step: string) => void): Promi
     meets: (functionId, actions, fault) => {
       const { name } = functionOf(functionId);
       return stack.gateway.intercept(async ({ principal, action }, phase) =>
-        // Who waits for a message already must not get it either.
+        // Receive calls that are already waiting must not return messages either.
         (phase === "before" || action === "sqs:ReceiveMessage") &&
         principal === name &&
         actions.includes(action)
@@ -97,14 +97,14 @@ export async function startAlarmStack(onProgress: (step: string) => void): Promi
   };
 }
 
-/** A token as the provider makes them, of which nobody here checks the signature. */
+/** Creates a token in the provider's format; nothing here checks its signature. */
 export function makeToken(seconds: number, ago = 0): string {
   const iat = Math.floor(Date.now() / 1_000) - ago;
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString("base64url");
   return `${part({ alg: "none" })}.${part({ iat, exp: iat + seconds, jti: randomUUID() })}.none`;
 }
 
-/** A provider that works: it takes what is sent, knows every account, and lists no user. */
+/** A working provider: accepts everything, knows every account, and lists no users. */
 function usualAnswer({ method, path }: ProviderRequest): ProviderAnswer {
   if (method !== "GET") return { status: 202, json: {} };
   if (/\/(accounts|users)\/[^/]+$/.test(path)) return { json: { connected: true } };
@@ -112,8 +112,8 @@ function usualAnswer({ method, path }: ProviderRequest): ProviderAnswer {
 }
 
 /**
- * The stage `compressed`, with days of nine seconds and small limits: what an alarm waits for in hours is run through
- * in seconds. The limits that alarms derive from time-outs and rates follow by themselves.
+ * Settings of the stage `compressed`, with days of nine seconds and low limits, so that hours of an alarm
+ * take seconds. Limits that alarms derive from time-outs and rates follow.
  */
 const alarmSettings = {
   provider: {

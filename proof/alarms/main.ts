@@ -1,6 +1,6 @@
 /**
- * Lets the condition of each alarm happen on the local stack, and shows the values that raise it: `npm run proof --
- * alarms`. Exits 1 where an alarm is not raised, was on before its turn, or is raised by no scenario.
+ * Raises each alarm on the local stack and shows the values that raised it: `npm run proof -- alarms`. Exits
+ * 1 if an alarm is not raised, is on before its turn, or has no scenario.
  */
 import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import { Command, Option } from "commander";
@@ -46,7 +46,7 @@ process.stdout.write(
 );
 process.exitCode = raised === wanted.length && without.length === 0 ? 0 : 1;
 
-/** What raised an alarm, in three lines. */
+/** Describes how an alarm was raised, in three lines. */
 function outcomeText({ scenario, alarm, state, values, seconds }: Outcome): string {
   const mark = state === "raised" ? "ALARM" : state.toUpperCase();
   return [

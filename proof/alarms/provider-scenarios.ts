@@ -9,8 +9,8 @@ const refresh = ({ functionOf }: AlarmStack, event: object = { now: true }) =>
 const reconcile = ({ functionOf }: AlarmStack) => functionOf(/^ReconcileUsers/).invoke("{}");
 
 /**
- * Runs of the refresher, with a provider that answers so; then the token is as it was. More than one, for another
- * scenario that is still under way may answer the first in its own way.
+ * Runs the refresher with this answer of the provider, and restores the token afterwards. Runs several times
+ * because another scenario in progress may answer the first run.
  */
 const refreshing = (
   entry: string,

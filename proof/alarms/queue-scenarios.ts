@@ -14,13 +14,13 @@ import type { AlarmStack } from "./alarm-stack.ts";
 import { account } from "./receiving-scenarios.ts";
 import { type AlarmScenario, keyRevoked, nothingToEnd, outOfOrder, times } from "./scenario.ts";
 
-/** Sends a message that no function can read. */
+/** Sends a message that no function can parse. */
 async function sendUnreadable({ sqs, output }: AlarmStack, queue: string): Promise<void> {
   const QueueUrl = output(`${queue}QueueUrl`);
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}", ...fifoOrder(QueueUrl) }));
 }
 
-/** A message that its function can't read. */
+/** Scenario of a message that its function cannot parse. */
 const unreadable = (entry: string, queue: string, what: string): AlarmScenario => ({
   entry,
   condition: `a ${what} can't be read`,
@@ -41,7 +41,7 @@ export const deadlinesBehind: AlarmScenario = {
   condition: "many accounts are not ready",
   make: async ({ sqs, output, meets }) => {
     const QueueUrl = output("DeadlinesQueueUrl");
-    // What was received and failed is invisible for a time, as what is not due.
+    // Failed messages stay invisible for a while, as messages that are not due.
     const end = meets(/^ReadinessDeadlines/, ["dynamodb:BatchGetItem"], outOfOrder);
     const deadline = { subject: { kind: "account", id: randomUUID() }, since: Date.now() } as const;
     await times(12, () =>
@@ -51,7 +51,7 @@ export const deadlinesBehind: AlarmScenario = {
   },
 };
 
-/** A message that waits because its function takes none. */
+/** Scenario of a message that waits because its function is stopped. */
 const stalled = (entry: string, functionId: RegExp, queue: string, condition: string): AlarmScenario => ({
   entry,
   condition,
@@ -79,7 +79,7 @@ export const erasureLate = stalled(
 
 const sideBySide = 12;
 
-/** While nobody takes tasks; sixty for each call that the rate allows in a minute. */
+/** Leaves tasks unprocessed: sixty for each call per minute that the rate allows. */
 export const fetchingBehind: AlarmScenario = {
   entry: "fetching-behind",
   isAfterOthers: true,
@@ -94,7 +94,7 @@ export const fetchingBehind: AlarmScenario = {
       const Entries = Array.from({ length: 10 }, (_, index) => entry(index));
       return sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     };
-    // Side by side: the queue of this stage keeps a message for two minutes.
+    // In parallel: this stage's queue keeps a message for two minutes.
     await times(Math.ceil(limit / (10 * sideBySide)), () =>
       Promise.all(Array.from({ length: sideBySide }, sendBatch)),
     );
@@ -120,7 +120,7 @@ export const subscriberDeadLetters: AlarmScenario = {
 
 const relayCalls = ["dynamodb:BatchGetItem", "dynamodb:BatchExecuteStatement"];
 
-/** They begin together: one lasts until the relay is late, one until it gives up, one for more than a minute. */
+/** Started together: one lasts until the relay is late, one until it gives up, one for more than a minute. */
 export const relayScenarios: readonly AlarmScenario[] = [
   {
     entry: "relay-behind",
@@ -184,7 +184,10 @@ export const erasureFailing: AlarmScenario = {
   },
 };
 
-/** Reads something as the subscriber `limited`. @throws where it is answered with another status */
+/**
+ * Reads from the API as the subscriber `limited`.
+ * @throws if the status is not the expected one
+ */
 async function readAsLimited({ stack, output }: AlarmStack, path: string, expected: number): Promise<void> {
   const credentials = registerSubscribers(stack).find(({ name }) => name === "limited")?.credentials;
   if (credentials === undefined) throw new Error("The stage has no subscriber limited");

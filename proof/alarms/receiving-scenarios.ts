@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type AlarmScenario, keyRevoked, nothingToEnd, outOfOrder, times } from "./scenario.ts";
 
 const user = () => ({ action: "create_user", data: { id: randomUUID() } });
-/** @param event the provider's name of what happened */
+/** @param event the provider's event name */
 export const account = (event = "update_account") => ({
   event,
   account_id: randomUUID(),
@@ -11,7 +11,7 @@ export const account = (event = "update_account") => ({
 });
 export const endpoint = () => ({ ...account("update_endpoint"), endpoint: "income", data_available: true });
 
-/** Those that need nothing else to be well. */
+/** Scenarios that need nothing else to work. */
 export const receivingScenarios: readonly AlarmScenario[] = [
   {
     entry: "webhooks-refused",

@@ -3,25 +3,25 @@ import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import type { AlarmStack } from "./alarm-stack.ts";
 import type { AlarmScenario } from "./scenario.ts";
 
-/** What came of a scenario. */
+/** Result of a scenario. */
 export type Outcome = {
   readonly scenario: AlarmScenario;
   readonly alarm: AlarmPlan;
   readonly state: "raised" | "was on before" | "not raised";
-  /** What it is evaluated by, the latest period first. */
+  /** Values of the alarm's periods, latest first. */
   readonly values: readonly (number | undefined)[];
-  /** From the making of the condition to the alarm. */
+  /** Seconds from the start of the condition to the alarm. */
   readonly seconds: number;
 };
 
 const patienceInMs = 120_000;
-/** The longest period of such an alarm, and a minute. */
+/** Longest period of a slowness alarm, plus a minute. */
 const longestSlownessInMs = 360_000;
 const lookedAtEveryMs = 500;
-/** What takes a minute is gone on with now and then. */
+/** Interval at which long conditions are renewed. */
 const longLookedAtEveryMs = 5_000;
 
-/** The alarms of a stack that no scenario raises, by their entries. */
+/** Entries of the stack's alarms that no scenario raises. */
 export function alarmsWithoutScenario(
   alarms: readonly AlarmPlan[],
   scenarios: readonly AlarmScenario[],
@@ -33,7 +33,10 @@ export function entryOf({ description }: AlarmPlan): string {
   return /docs\/operate\/runbook\.md#([a-z-]+)/.exec(description)?.[1] ?? "";
 }
 
-/** Makes each condition in turn, and waits for its alarm; @throws for a scenario without an alarm */
+/**
+ * Creates each condition in turn and waits for its alarm.
+ * @throws for a scenario without an alarm
+ */
 export async function runScenarios(
   system: AlarmStack,
   scenarios: readonly AlarmScenario[],
@@ -48,7 +51,7 @@ export async function runScenarios(
     });
     outcomes.push(outcome);
     if (scenario.isAwaitedLater !== true) await outcome;
-    // Those that come later have begun before the next one does.
+    // Long scenarios must have begun before the next one does.
     else await Promise.race([outcome, wait(2 * lookedAtEveryMs)]);
   }
   return Promise.all(outcomes);

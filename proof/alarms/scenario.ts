@@ -1,35 +1,39 @@
 import type { AlarmStack } from "./alarm-stack.ts";
 
-/** How a condition is made that raises an alarm. */
+/** A condition that raises an alarm. */
 export type AlarmScenario = {
-  /** The alarm's entry in the runbook. */
+  /** The alarm's runbook entry. */
   readonly entry: string;
-  /** What is done, for people. */
+  /** Description of the condition, for printing. */
   readonly condition: string;
-  /** Its alarm comes by itself after a while: others are tripped meanwhile. */
+  /** The alarm takes a while: other scenarios run meanwhile. */
   readonly isAwaitedLater?: boolean;
-  /** It begins when all before it are over. */
+  /** Starts when all earlier scenarios have ended. */
   readonly isAfterOthers?: boolean;
-  /** It has to be run through for more than a minute. */
+  /** The condition must last more than a minute. */
   readonly isLong?: boolean;
   /**
-   * Its alarm announces slowness, which a busy machine has too, for a while: the condition is made when that is over.
+   * The alarm announces slowness, which a busy machine has too for a while: the scenario waits until that is
+   * over.
    */
   readonly isOfSlowness?: boolean;
-  /** Ends what others left behind. */
+  /** Removes what other scenarios left behind. */
   readonly prepare?: (system: AlarmStack) => Promise<unknown>;
-  /** Makes the condition. @returns ends it */
+  /**
+   * Creates the condition.
+   * @returns a function that ends it
+   */
   readonly make: (system: AlarmStack) => Promise<() => unknown>;
-  /** Goes on with it, as often as the alarm is looked at. */
+  /** Renews the condition at each check of the alarm. */
   readonly goOn?: (system: AlarmStack) => Promise<unknown>;
 };
 
 export const nothingToEnd = (): void => undefined;
 
-/** Calls that fail as a service of AWS does that is out of order. */
+/** Error of a service that is out of order. */
 export const outOfOrder = { status: 400, errorType: "AccessDenied", message: "Out of order." };
 
-/** What DynamoDB answers a role that may not use the table's key any more. */
+/** DynamoDB's error for a role that may no longer use the table's key. */
 export const keyRevoked = {
   status: 400,
   errorType: "AccessDeniedException",
@@ -37,7 +41,7 @@ export const keyRevoked = {
     "The role is not authorized to perform: kms:Decrypt on the resource associated with this ciphertext",
 };
 
-/** Does something so many times, one after the other. */
+/** Repeats an action, one at a time. */
 export async function times(count: number, act: () => Promise<unknown>): Promise<void> {
   for (let done = 0; done < count; done += 1) await act();
 }

@@ -23,16 +23,16 @@ import {
 } from "./receiving-scenarios.ts";
 import type { AlarmScenario } from "./scenario.ts";
 
-/** All, in an order in which none makes another's condition before its turn. */
+/** All scenarios, in an order in which none creates another's condition before its turn. */
 export const scenarios: readonly AlarmScenario[] = [
-  // First: others stop its webhooks, too.
+  // First, because others also stop its webhooks.
   canaryMissing,
   subscriberBehind,
-  // Before events that fail for a while: on a busy machine those are late, too.
+  // Before events that fail for a while: on a busy machine those are late too.
   eventsLate,
   ...deadLetterScenarios,
   deadlinesBehind,
-  // Before calls that fail for a while: their tasks wait in the same queue, and keep their age.
+  // Before calls that fail for a while: their tasks wait in the same queue and keep their age.
   fetchingLate,
   ...receivingScenarios,
   providerDown,

@@ -29,19 +29,19 @@ const settings = {
   webhooks: { throttle: { requestsPerSecond: 10_000, burst: 5_000 } },
   fetch: { readAfterSeconds: 1 },
 };
-/** The same settings, with documents in messages. */
+/** The same settings with inline documents. */
 const inline = { ...settings, subscribers: [{ name: "reader", documents: "inline" }] };
 
-/** A synthesized stack: ours, or ours with a peer's code in the functions that are measured. */
+/** A synthesized stack: ours, or ours with a peer's code in the measured functions. */
 export type Assembly = {
   readonly directory: string;
-  /** The directory of a part's code, with the settings beside it. */
+  /** Directory of a part's code, with its settings file. */
   readonly codeOf: (part: Part) => string;
   readonly memoryMb: Readonly<Record<Part, number>>;
 };
 
 export type AssembleOptions = {
-  /** Without event sources the benchmark invokes the functions itself, batch by batch. */
+  /** Without event sources, the benchmark invokes the functions itself, batch by batch. */
   readonly hasEventSources?: boolean;
   /** Whether the subscriber's messages contain documents. */
   readonly isInline?: boolean;
@@ -49,7 +49,7 @@ export type AssembleOptions = {
 
 const assembled = new Map<string, Assembly>();
 
-/** The stack of one implementation, synthesized once. */
+/** Synthesizes an implementation's stack once. */
 export function assemble(implementation: Implementation, options: AssembleOptions = {}): Assembly {
   const { hasEventSources = false, isInline = false } = options;
   const key = `${implementation} ${hasEventSources} ${isInline}`;
@@ -85,7 +85,7 @@ function synthesize(implementation: Implementation, hasEventSources: boolean, is
 
 const bundles = new Map<string, Bundle>();
 
-/** Most functions are the same in each implementation, so each is bundled once. */
+/** Bundles each function once, because implementations share most of them. */
 function bundleOf(entry: string): Bundle {
   const built = bundles.get(entry) ?? bundle(repository, entry);
   bundles.set(entry, built);
@@ -99,7 +99,10 @@ const ourEntries: Readonly<Record<Part, string>> = {
   fetch: "functions/fetch/data.ts",
 };
 
-/** Functions that no event passes (token, registration, dead letters) are not measured and do nothing. */
+/**
+ * Entry of a function. Functions outside the event path (token, registration, dead letters) are not measured
+ * and do nothing.
+ */
 function entryOf(implementation: Implementation, entry: string): string {
   const part = parts.find((name) => entry.startsWith(`functions/${name}/`));
   if (part === undefined) return "proof/bench/references/empty.ts";
@@ -117,7 +120,7 @@ function codeDirectory(root: string, entry: string): string {
   return join(root, entry.replace(/\.ts$/, ""));
 }
 
-/** Gives a peer what it needs beyond our stack: its kind, permission to write items, a table for idempotency. */
+/** Adds what a peer needs beyond our stack: its kind, write permissions, a table for idempotency. */
 function letPeerWork(stack: Stack): void {
   const idempotency = new dynamodb.Table(stack, "Idempotency", {
     partitionKey: { name: "id", type: dynamodb.AttributeType.STRING },
@@ -154,7 +157,7 @@ function letPeerWork(stack: Stack): void {
   }
 }
 
-/** The changes that a peer's relay handles, by the keys that peers write. */
+/** Filter of the changes that a peer's relay handles, by the peers' keys. */
 const peerChanges = ["EVENT#", "DATA#"].map((prefix) => ({
   pattern: JSON.stringify({
     eventName: ["INSERT", "MODIFY"],
@@ -162,7 +165,7 @@ const peerChanges = ["EVENT#", "DATA#"].map((prefix) => ({
   }),
 }));
 
-/** `CompanyAccounts` as `company-accounts`. */
+/** Converts `CompanyAccounts` to `company-accounts`. */
 function kindOf(construct: string): string {
   return construct.replace(/(?<!^)[A-Z]/g, "-$&").toLowerCase();
 }

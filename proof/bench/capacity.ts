@@ -4,11 +4,11 @@ import { type Part, sumOfParts } from "./implementations.ts";
 import { secondsOf } from "./price/bill.ts";
 import type { Counts } from "./price/counts.ts";
 
-/** Something that bounds the rate of events. */
+/** A limit on the rate of events. */
 export type Limit = {
   readonly name: string;
   readonly value: string;
-  /** At this rate it is used up. */
+  /** Rate at which the limit is reached. */
   readonly eventsPerSecond: number;
   readonly type: LimitType;
 };
@@ -23,16 +23,16 @@ const quotas = {
   newTable: `[DynamoDB](${aws}/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html)`,
   partition: "[DynamoDB](https://repost.aws/knowledge-center/on-demand-table-throttling-dynamodb)",
 };
-/** When the quotas were looked up, in copies of the pages, which may be older. */
+/** Date at which the quotas were looked up, in possibly older copies of the pages. */
 export const quotasDate = "2026-11-21";
 const partitionWrites = 1_000;
-/** A new table on demand has four partitions, and gets one more for each thousand write units. */
+/** A new on-demand table has four partitions, and gets another for each thousand write units. */
 const leastShards = 4;
 
 /**
- * All limits with full batches, the lowest first.
- * @param counts of ours
- * @param busiestShare of all deliveries, those of the busiest kind of webhook
+ * Lists all limits with full batches, lowest first.
+ * @param counts of our implementation
+ * @param busiestShare share of all deliveries that the busiest kind of webhook has
  */
 export function limitsOf(settings: Settings, counts: Counts, busiestShare: number): readonly Limit[] {
   const per = (count: number) => count / counts.events;
@@ -40,10 +40,11 @@ export function limitsOf(settings: Settings, counts: Counts, busiestShare: numbe
   const [writes, reads, deliveries] = [per(counts.writeUnits), per(counts.readUnits), per(counts.deliveries)];
   const [all, calls] = [sumOfParts(seconds), per(counts.providerCalls)];
   const { webhooks, fetch } = settings;
-  // Shards grow with the table's partitions: where the relay keeps up with a full partition, they are no limit.
+  // Shards grow with the table's partitions, so they are no limit if the relay keeps up with a full
+  // partition.
   const keepsUp = (partitionWrites / writes) * seconds("relay") <= 1;
   const shards = keepsUp ? Number.POSITIVE_INFINITY : leastShards;
-  /** Name, what there is of it, its unit, what an event uses of it. */
+  /** Name, available amount, unit, and amount per event. */
   const lines: readonly (readonly [LimitType, string, number, string, number])[] = [
     ["setting", "`provider.requestsPerMinute`", callsPerMinute(settings) / 60, "calls a second", calls],
     [
@@ -89,7 +90,7 @@ export function limitsOf(settings: Settings, counts: Counts, busiestShare: numbe
     .toSorted((one, other) => one.eventsPerSecond - other.eventsPerSecond);
 }
 
-/** Calls to the provider that the windows of its rate allow. */
+/** Calls per minute that the provider's rate windows allow. */
 function callsPerMinute({ provider }: Settings): number {
   const { callsPerWindow, windowInSeconds } = windowsOf(provider.requestsPerMinute);
   return Math.floor((callsPerWindow * 60) / windowInSeconds);

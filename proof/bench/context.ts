@@ -1,4 +1,4 @@
-/** How much is measured, and so how long it takes. Events are distinct ones. */
+/** Size of a measurement, which determines its duration. Events are distinct. */
 export type Effort = {
   readonly isQuick: boolean;
   /** Fresh processes for each bundle. */
@@ -19,10 +19,10 @@ export const full: Effort = {
 };
 export const quick: Effort = { ...full, isQuick: true, imports: 3, spending: { events: 100, rounds: 3 } };
 
-/** What all measurements of a run share. */
+/** Settings that all measurements of a run share. */
 export type Context = {
   readonly effort: Effort;
-  /** Where the counts of the prices are recorded, with the date and the machine; undefined: nowhere. */
+  /** Date and machine to record the price counts with; undefined: not recorded. */
   readonly recordedAs: string | undefined;
   readonly onProgress: (step: string) => void;
 };

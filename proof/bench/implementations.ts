@@ -1,9 +1,9 @@
-/** Our pipeline and its peers. Each has the same functions behind the same queues. */
+/** Our pipeline and its peers. All have the same functions behind the same queues. */
 export const implementations = ["ours", "powertools", "plain", "floor"] as const;
 export type Implementation = (typeof implementations)[number];
 export type Peer = Exclude<Implementation, "ours">;
 
-/** The functions that an event passes, in order. */
+/** The functions in an event's path, in order. */
 export const parts = ["receive", "store", "relay", "fetch"] as const;
 export type Part = (typeof parts)[number];
 

@@ -27,7 +27,7 @@ type Options = {
   readonly calculate?: boolean;
 };
 
-/** Parses the command line; prints help, or what is wrong with it, and ends the process then. */
+/** Parses the command line. Prints help or the error, and exits. */
 function parseOptions() {
   const {
     rows,
@@ -60,7 +60,7 @@ const say = (text: string) => {
   const seconds = String(Math.round((performance.now() - began) / 1000)).padStart(4);
   process.stderr.write(`${seconds} s  ${text}\n`);
 };
-// The files of the run are deleted, and engines and functions end, when the process does.
+// At exit, the run's files are deleted and engines and functions are stopped.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
 function originOf(now: Date): string {
@@ -76,7 +76,7 @@ async function measure(): Promise<void> {
   const context: Context = { effort: options.quick ? quick : full, recordedAs, onProgress: say };
   for (const { rows, measure } of options.measurements) {
     say(`measuring ${rows.join(", ")}`);
-    // A failure is reported, and the rest is measured all the same.
+    // Reports a failure and continues with the other measurements.
     const measured = await measure(context).catch((error: unknown) => {
       process.exitCode = 1;
       say(`not measured: ${rows.join(", ")}\n${error instanceof Error ? error.stack : error}`);

@@ -8,14 +8,14 @@ import { bundleRow, firstCallRows, importRows } from "./rows/start-rows.ts";
 
 /** Rows that are measured together. */
 export type Measurement = {
-  /** Their names, in the order of the table. */
+  /** Names of the rows, in the order of the table. */
   readonly rows: readonly string[];
-  /** Whether it takes a minute at most. */
+  /** Whether it takes at most a minute. */
   readonly isQuick: boolean;
   readonly measure: (context: Context) => Promise<readonly Row[]>;
 };
 
-/** All that can be measured, in the order of the table. */
+/** All measurements, in the order of the table. */
 export const measurements: readonly Measurement[] = [
   {
     isQuick: true,
@@ -46,7 +46,10 @@ export const measurements: readonly Measurement[] = [
 
 export const rowNames: readonly string[] = measurements.flatMap(({ rows }) => rows);
 
-/** What must be measured to have these rows. @throws with a remedy where a name is no row's */
+/**
+ * Measurements that produce these rows.
+ * @throws with a remedy if a name is not a row's
+ */
 export function measurementsOf(names: readonly string[]): readonly Measurement[] {
   const unknown = names.filter((name) => !rowNames.includes(name));
   if (unknown.length > 0)

@@ -22,7 +22,9 @@ import { workload } from "./workload.ts";
 
 export const pageFile = join(import.meta.dirname, "../../docs/evidence/cost-and-capacity.md");
 
-/** The page with all tables that are calculated from counts, prices, quotas, settings and the template. */
+/**
+ * Updates all tables of the page that are calculated from counts, prices, quotas, settings and the template.
+ */
 export function withCalculations(page: string): string {
   return withBlocks(page, calculations(), "bench");
 }
@@ -33,7 +35,7 @@ export function calculate(): void {
 
 const resultsHead = "row|figure|ours|theirs|ours over theirs|goal||rounds|measured".split("|");
 
-/** The page with rows in place of those of the same names, in the order of the benchmark. */
+/** Replaces rows of the page by name, in the order of the benchmark. */
 export function withRows(page: string, rows: readonly Row[], origin: string): string {
   const [, block = ""] = page.split(beginOf("results", "bench"));
   const lines = block
@@ -59,12 +61,12 @@ function cellsOf({ name, figure, ours, rounds, comparisons }: Row, origin: strin
   });
 }
 
-/** Writes measured rows and, from the counts, the calculated tables. */
+/** Writes measured rows and the tables calculated from the counts. */
 export function record(rows: readonly Row[], origin: string): void {
   writeFileSync(pageFile, withCalculations(withRows(readFileSync(pageFile, "utf8"), rows, origin)));
 }
 
-/** In the order of the tables. */
+/** Order of the tables. */
 const shown: readonly Implementation[] = ["ours", "plain", "powertools", "floor"];
 
 const loadTitles: Readonly<Record<LoadName, string>> = {
@@ -139,7 +141,7 @@ In a busy month, with values in every hour, custom metrics cost US$ ${more(resou
   };
 }
 
-/** The throttle that is set by default, and the ten times that a busy stage may set. */
+/** The default throttle, and ten times as much, which a busy stage may set. */
 function floodTable(accessLogBytes: number): string {
   const { requestsPerSecond } = documentedSettings().webhooks.throttle;
   const rows = [requestsPerSecond, 10 * requestsPerSecond].map((rate) => {

@@ -3,20 +3,20 @@ import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 
-/** A provider that answers at once. */
+/** A provider that answers immediately. */
 export type BenchProvider = AsyncDisposable & {
   readonly baseUrl: string;
   readonly calls: () => number;
-  /** How many waits for it there were: simultaneous calls are one. */
+  /** Number of waits for it; overlapping calls count as one. */
   readonly rounds: () => number;
 };
 
-/** Its answers and their delay; may change between requests. */
+/** Size and delay of its answers; may change between requests. */
 export type Answers = { items: number; delayInMillis: number };
 
 /**
- * A document of so many pay periods, as it answers: in the sandbox's shape, and as hard to compress, with ids and amounts
- * that follow from the document's name.
+ * A document with this many pay periods in the sandbox's shape, equally hard to compress, with ids and
+ * amounts derived from its name.
  * @param name the account and the endpoint, `<id>/<endpoint>`
  */
 export function documentOf(name: string, items: number): string {
@@ -45,15 +45,15 @@ function payPeriod(name: string, index: number) {
   };
 }
 
-/** What it answers by default. */
+/** Default answers. */
 export const usual: Answers = { items: 2, delayInMillis: 0 };
 
-/** Of `/…/accounts/<id>/<endpoint>?…`. */
+/** Document name in `/…/accounts/<id>/<endpoint>?…`. */
 function documentNameIn(path = ""): string {
   return /\/accounts\/([^/]+\/[^/?]+)/.exec(path)?.[1] ?? path;
 }
 
-/** An answer in the place of data, given by the milliseconds since the first call; undefined: data. */
+/** Answer in place of data, by milliseconds since the first call; undefined: data. */
 export type Fault = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
 export type FaultAt = (millis: number) => Fault | undefined;
 

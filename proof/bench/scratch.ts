@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 let root: string | undefined;
 
-/** A directory for files of this run. What is still there when the process ends goes then, also after Ctrl-C. */
+/** Creates a directory for the run's files, deleted when the process exits, including after Ctrl-C. */
 export function scratchDirectory(name: string): string {
   root ??= temporaryRoot();
   return mkdtempSync(join(root, `${name}-`));

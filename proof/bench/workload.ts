@@ -6,18 +6,18 @@ export type Webhook = { readonly kind: WebhookKind; readonly body: string };
 
 export type WorkloadShape = {
   readonly seed: number;
-  /** Distinct events. */
+  /** Number of distinct events. */
   readonly events: number;
-  /** Of all deliveries, how many bring an event that was delivered before; below 1. */
+  /** Share of all deliveries that repeat an earlier event; below 1. */
   readonly duplicates: number;
 };
 
 const endpoints = ["profile", "income", "employment", "identity", "documents", "vehicle", "reports"];
 
 /**
- * Deliveries of a repeatable mix, in the shapes that the sandbox sends: of ten events one registers a user, two create
- * and connect the user's account, and seven announce data, one for each endpoint, so that no two of them are one read.
- * Duplicates are byte-identical, of events chosen at random, somewhere after the first delivery.
+ * Generates a repeatable mix of deliveries in the sandbox's shapes: of ten events, one registers a user, two
+ * create and connect the user's account, and seven announce data, one per endpoint, so that no two share a
+ * read. Duplicates are byte-identical copies of random events, somewhere after the first delivery.
  */
 export function workload({ seed, events, duplicates }: WorkloadShape): readonly Webhook[] {
   const faker = new Faker({ locale: en, randomizer: generateMersenne53Randomizer(seed) });

@@ -5,13 +5,13 @@ import type { Interference, ObservedCall } from "./observed-call.ts";
 import type { ChaosSystem } from "./system.ts";
 
 type Journal = {
-  /** The same interference, with a line kept of every call. */
+  /** Wraps the interference and records a line for every call. */
   readonly writing: (interfere: Interference) => Interference;
-  /** The calls whose bodies name it, in order. */
+  /** Calls whose bodies contain the name, in order. */
   journeyOf(name: string): readonly string[];
 };
 
-/** So much of a body is kept: an event's id comes before its large body. */
+/** Characters of a body that are kept: an event's id comes before its large body. */
 const keptCharacters = 4_000;
 
 type Entry = {
@@ -22,7 +22,7 @@ type Entry = {
   readonly text: string;
 };
 
-/** Keeps what passed by, for the journey of an event that was lost. */
+/** Records calls, to trace an event that was lost. */
 export function keepJournal(): Journal {
   const entries: Entry[] = [];
   return {
@@ -49,7 +49,7 @@ function lineOf({ at, call, phase, outcome }: Entry): string {
 
 const maxJourneys = 20;
 
-/** Writes the journey of each lost event into a folder: the calls that carried it, and what the functions logged. */
+/** Writes a trace of each lost event into a folder: the calls that carried it, and the functions' logs. */
 export function leaveTraces(
   directory: string,
   lost: readonly string[],

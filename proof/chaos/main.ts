@@ -1,5 +1,6 @@
 /**
- * Tries to break what the pipeline promises, on the stage `compressed`, on this machine. `--help` lists the options.
+ * Tries to break the pipeline's promises on the stage `compressed`, on this machine. `--help` lists the
+ * options.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +15,7 @@ import { synthesizeStage } from "./synthesize.ts";
 const flags = parseChaosFlags(process.argv.slice(2));
 const progress = (step: string) => void process.stderr.write(timed(step));
 
-/** @returns undefined where the run was interrupted */
+/** @returns undefined if the run was interrupted */
 async function runOnce(
   assembly: string,
   seed: number,

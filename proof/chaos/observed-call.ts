@@ -6,25 +6,25 @@ import {
 import type { Call, Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { Part } from "./faults/fault-classes.ts";
 
-/** One call, to AWS or to the provider, as it passes by. */
+/** A call to AWS or the provider. */
 export type ObservedCall = {
-  /** The logical id of the function that calls, or in whose name Lambda polls. */
+  /** Logical id of the function that calls, or for which Lambda polls. */
   readonly function: string;
-  /** Undefined for what is no part that fails here, such as an invocation. */
+  /** Undefined for calls that never fail here, such as an invocation. */
   readonly part: Part | undefined;
   /** For example `sqs:SendMessageBatch` or `GET`. */
   readonly action: string;
-  /** What reports the call's place in the code: action, resource and kind of item, without any id. */
+  /** Identifies the place in the code: action, resource and kind of item, without ids. */
   readonly name: string;
-  /** Whether the function's own process calls, and not Lambda in the name of its role. */
+  /** Whether the function's own process calls, rather than Lambda in its role. */
   readonly isFromFunction: boolean;
   readonly body: Buffer;
 };
 
-/** Decides what becomes of a call, before it leaves and after it was applied. */
+/** Decides the outcome of a call, before it is sent and after it was applied. */
 export type Interference = (call: ObservedCall, phase: "before" | "after") => Promise<Outcome>;
 
-/** @param functionOf the logical id of the function with a name; undefined for who is none */
+/** @param functionOf returns the logical id of a function by name; undefined for other callers */
 export function observedCall(
   call: Call,
   functionOf: (name: string) => string | undefined,
@@ -56,11 +56,12 @@ function partOf(service: Call["service"]): Part | undefined {
   }
 }
 
-/** Queues of which a function goes through all in one place of its code. */
+/** Queues that a function iterates over at one place of its code. */
 const siblings = /[^-]+(?<kind>DeadLetters)[0-9A-F]{8}$|(?<kind>Subscriber)[^-]+Queue[0-9A-F]{8}$/;
 
 /**
- * An object's ARN up to the first part of its key, a sibling's as all of its kind, any other up to what was generated.
+ * Shortens an object's ARN to the first part of its key, a sibling's to its kind, any other by its generated
+ * suffix.
  */
 function withoutIds(arn: string): string {
   const [, , , , , whole = arn] = arn.split(":");
@@ -71,10 +72,10 @@ function withoutIds(arn: string): string {
 
 const keyed = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"];
 
-/** The kinds of a table's items, by their keys: a function writes several to the one table. */
+/** Kinds of a table's items, by their keys: a function writes several to the one table. */
 function kindOfItem(action: string, body: Buffer): readonly string[] {
   if (action === batchAction) {
-    // Sort keys alone: which subjects and verbs meet in one batch is chance, and no place in the code.
+    // Sort keys alone: which subjects and verbs share a batch is chance.
     const kinds = batchEntries(body).map((entry) => kindOfKey(parseStatement(entry).attributes)[1] ?? "");
     return [...new Set(kinds)].toSorted();
   }

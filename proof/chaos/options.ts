@@ -5,16 +5,16 @@ import { type Sabotage, sabotages } from "./sabotage.ts";
 
 export type ChaosFlags = {
   readonly seed: number;
-  /** Both included. */
+  /** First and last seed, inclusive. */
   readonly seeds?: readonly [number, number];
   readonly short?: true;
   readonly sabotage?: Sabotage;
   readonly engine?: DynamoDbEngine;
   readonly assembly?: string;
   readonly keep?: string;
-  /** How often the provider tries each webhook while the receivers are down. */
+  /** Attempts of each webhook while the receivers are down. */
   readonly tries?: number;
-  /** How many times as long everything takes here as on a quiet machine. */
+  /** Slowdown of this machine relative to an idle one. */
   readonly slow: number;
 };
 
@@ -29,7 +29,7 @@ A run kills functions at its share of all points: any eight seeds in a row strik
 It exits 0 only if nothing is lost or doubled, the account closes, every class of faults fired, and each of its
 crash points was struck. What fails is left in a folder, with the journey of each lost event.`;
 
-/** Reads the command line. Prints help, or what is wrong with it, and exits. */
+/** Parses the command line. Prints help or the error, and exits. */
 export function parseChaosFlags(args: readonly string[]): ChaosFlags {
   return new Command("npm run chaos --")
     .description("Kills functions and lets parts fail, under load, and accounts for every event.")

@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** What another process offers; each answers later. */
+/** Methods of another process; the caller awaits each. */
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 type Question = { readonly id: number; readonly name: string; readonly args: never[] };
 type Reply<Result> = { readonly id: number; readonly result: Result; readonly error?: string };
 
-/** A process of ours that is asked by messages. */
+/** A child process with methods. */
 export type Remote<M extends Methods> = AsyncDisposable & {
   call<Name extends keyof M & string>(
     name: Name,
@@ -15,7 +15,7 @@ export type Remote<M extends Methods> = AsyncDisposable & {
   ): Promise<Awaited<ReturnType<M[Name]>>>;
 };
 
-/** Starts a process that `serve`s these methods. It ends with this one. */
+/** Starts a process that calls `serve` with these methods. It ends with this one. */
 export function startRemote<M extends Methods>(file: URL, args: readonly string[]): Remote<M> {
   const child: ChildProcess = fork(fileURLToPath(file), [...args], { serialization: "advanced" });
   const waiting = new Map<number, (reply: Reply<never>) => void>();
@@ -48,7 +48,7 @@ export function startRemote<M extends Methods>(file: URL, args: readonly string[
   };
 }
 
-/** Serves methods to the process that started this one, until that one is gone. */
+/** Serves methods to the parent process until it ends. */
 export function serve(methods: Methods, close: () => Promise<void>): void {
   process.on("message", async ({ id, name, args }: Question) => {
     try {
@@ -59,6 +59,6 @@ export function serve(methods: Methods, close: () => Promise<void>): void {
     }
   });
   process.on("disconnect", () => void close().finally(() => process.exit(0)));
-  // Ctrl-C reaches every process of the group: the one that asks ends this one in its turn.
+  // Ctrl-C reaches every process of the group; the parent ends this one in turn.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 }

@@ -8,35 +8,35 @@ import type { Load } from "./load/keep-loading.ts";
 import { operate } from "./load/operate.ts";
 import type { ChaosSystem } from "./system.ts";
 
-/** What is not struck by then is struck while other things go wrong, or at the end. */
+/** Crash points that are not hit by then are left for the later phases. */
 const crashesEndAfterMs = 20_000;
-/** Since the last one: an erasure reads all that is archived, and the next one waits for it. */
+/** Milliseconds since the last crash: an erasure reads the whole archive, and the next one waits for it. */
 const lastCrashesEndAfterMs = 120_000;
 const longestShareMs = { whole: 10_000, short: 5_000 };
 const maxCorruptionMs = 10_000;
 const shareOfRandomKills = 0.01;
 const callsWithoutNews = { whole: 150, short: 30 };
-/** In the short form: what comes up so often comes up again soon. */
+/** In the short form, calls seen this often come up again soon. */
 const oftenInShort = 5;
-/** What has not fired at any share: a stream is not read while a batch of it is tried again. */
+/** Time for classes that have not fired at any share: a stream is not read while a batch is retried. */
 const longestUnfiredMs = 90_000;
 
 export type FaultOptions = {
   readonly seed: number;
-  /** Where what was seen is recorded. */
+  /** Directory of the records. */
   readonly directory: string;
-  /** How many times as long everything takes here as on a quiet machine. */
+  /** Slowdown of this machine relative to an idle one. */
   readonly slow: number;
-  /** 30 s of trouble: a sample of the crash points, a few seconds at each share of faults, each class once. */
+  /** 30 s of faults: a sample of the crash points, a few seconds at each share of faults, each class once. */
   readonly isShort: boolean;
-  /** How often the provider tries each webhook while the receivers are down; absent: they are never down. */
+  /** Attempts of each webhook while the receivers are down; absent: they are never down. */
   readonly tries?: number;
 };
 
-/** For people: what is going on. */
+/** Reports the current step. */
 export type Progress = (step: string) => void;
 
-/** What makes the trouble, and what it makes it with. */
+/** Sources of faults and their settings. */
 export type FaultContext = {
   readonly crashes: Crashes;
   readonly faults: Faults;
@@ -46,11 +46,14 @@ export type FaultContext = {
 };
 
 export type FaultPhasesResult = Pick<Tally, "struck" | "points"> & {
-  /** Batches whose answers were corrupted, each way. */
+  /** Corrupted batches by type. */
   readonly corrupted: ReadonlyMap<string, number>;
 };
 
-/** All that goes wrong, under load. @returns how many crash points there were, and how many of them were struck */
+/**
+ * Runs all faults under load.
+ * @returns the number of crash points, and of those hit
+ */
 export async function runFaultPhases(system: ChaosSystem, context: FaultContext): Promise<FaultPhasesResult> {
   const { crashes, faults, load, options, progress } = context;
   progress("A dry pass, to see every call that every function makes");
@@ -82,7 +85,10 @@ export async function runFaultPhases(system: ChaosSystem, context: FaultContext)
   return { points: points.length, struck: points.length - crashes.left().length, corrupted };
 }
 
-/** Some load while a share of the calls fails, and each class at this share; in the short form each once in the run. */
+/**
+ * Runs load while a share of the calls fails, with each class at this share; in the short form, each class
+ * once per run.
+ */
 async function runFaultShare(
   share: number,
   { faults, load, options, progress }: FaultContext,
@@ -98,7 +104,10 @@ async function runFaultShare(
     progress(`At this share none met: ${faults.pendingFaults().join(", ")}`);
 }
 
-/** Until each class has fired in this run, or the time is over: few faults let the calls of each part come again. */
+/**
+ * Runs until each class has fired in this run, or the time is over. Few faults let calls of every part come
+ * up.
+ */
 async function fireAll(faults: Faults, longestMs: number, progress: Progress): Promise<void> {
   const unfired = faults.unfired();
   if (unfired.length === 0) return;
@@ -107,7 +116,7 @@ async function fireAll(faults: Faults, longestMs: number, progress: Progress): P
   await until(() => faults.unfired().length === 0, longestMs);
 }
 
-/** Until no call comes up for a while that was not seen before. */
+/** Runs until no new call has come up for a while. */
 async function seeAllCalls(
   { functions }: ChaosSystem,
   crashes: Crashes,
@@ -121,7 +130,7 @@ async function seeAllCalls(
   }
 }
 
-/** Until all points are struck, or none was for so long: on a busy machine each takes longer to come up. */
+/** Runs until all points are hit, or none was for this long: on a busy machine each takes longer. */
 async function untilNoneIsStruck(crashes: Crashes, longestMs: number): Promise<void> {
   for (let known = Number.POSITIVE_INFINITY; crashes.left().length < known; ) {
     known = crashes.left().length;

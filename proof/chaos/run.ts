@@ -13,7 +13,7 @@ import { type FaultOptions, type Progress, runFaultPhases } from "./run-fault-ph
 import { type ChaosSystem, startChaosSystem } from "./system.ts";
 
 export type RunOptions = FaultOptions & {
-  /** A synthesized directory of the stage. */
+  /** Directory of the synthesized stage. */
   readonly assembly: string;
   readonly engine?: DynamoDbEngine;
 };
@@ -21,14 +21,14 @@ export type RunOptions = FaultOptions & {
 export type RunResult = {
   readonly tally: Tally;
   readonly line: string;
-  /** What makes the run fail, see `assessRun`. */
+  /** Reasons why the run fails; see `assessRun`. */
   readonly faults: readonly string[];
 };
 
-/** What does not happen within these milliseconds does not happen. */
+/** Milliseconds after which a wait fails. */
 const patience = 900_000;
 
-/** One run: the same seed meets the same schedule of faults and kills. */
+/** Runs one seed: the same seed gets the same schedule of faults and kills. */
 export async function runChaos(options: RunOptions, progress: Progress): Promise<RunResult> {
   mkdirSync(options.directory, { recursive: true });
   progress(`Starting the stage, the provider and the observers, with the seed ${options.seed}`);

@@ -2,20 +2,20 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSyn
 import { join } from "node:path";
 
 /**
- * Pipelines that are broken on purpose, to see that a run notices: `key` gives each receipt a key of its own, which no
- * condition of the store's writes refuses, and must lead to duplicates; `delete-first` lets the store's messages be deleted before they are written,
- * which must lose some.
+ * Deliberately broken pipelines, to test that a run notices: `key` gives each receipt its own key, so that
+ * the store's conditions never fail, which must cause duplicates; `delete-first` deletes the store's messages
+ * before they are written, which must lose some.
  */
 export const sabotages = ["key", "delete-first"] as const;
 export type Sabotage = (typeof sabotages)[number];
 
-/** What only the bundles of the store hold. */
+/** A text that only the store's bundles contain. */
 const storesOnly = "event contended";
-/** What the keys of events begin with. */
+/** Prefix of events' keys. */
 const prefix = '"EVENT#"';
 const anotherEachTime = '{toString:()=>"EVENT#"+Math.random()}';
 
-/** Answers for all messages before any is written: Lambda deletes them then. */
+/** Answers before writing any message: Lambda then deletes them. */
 const answeringFirst = `import { handler as write } from "./original.mjs";
 export const handler = async (event, context) => {
   write(event, context).catch(() => undefined);
@@ -23,7 +23,10 @@ export const handler = async (event, context) => {
 };
 `;
 
-/** A broken copy of an assembly. @param directory where it is put; it must not exist yet */
+/**
+ * Creates a broken copy of an assembly.
+ * @param directory target, which must not exist yet
+ */
 export function sabotaged(assembly: string, directory: string, sabotage: Sabotage): string {
   cpSync(assembly, directory, { recursive: true });
   const bundles = readdirSync(directory).map((name) => join(directory, name, "index.mjs"));

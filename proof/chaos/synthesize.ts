@@ -9,19 +9,19 @@ const stageFile = z.looseObject({ divideDurationsBy: z.number(), provider: z.loo
 type StageFile = z.output<typeof stageFile>;
 const known = stageFile.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** What a minute of the stage takes here. */
+/** A minute of the stage in real milliseconds. */
 export const minuteInMillis = 60_000 / known.divideDurationsBy;
 
-/** How long FIFO queues know a deduplication id on this stage. */
+/** Deduplication window of FIFO queues on this stage. */
 export const deduplicationSeconds = 300 / known.divideDurationsBy;
 
 /** The endpoints of the setting `readiness`. */
 export const awaitedEndpoints = ["profile"];
 
 /**
- * What differs from the stage's file: work that is killed comes back when the visibility is over, which is six times
- * as long as a function may take.
- * @param slowness how many times as long everything takes on this machine as on a quiet one
+ * Differences from the stage's file: the work of a killed function is retried after its visibility timeout,
+ * six times the function's time-out.
+ * @param slowness slowdown of this machine relative to an idle one
  */
 function changes({ provider }: StageFile, slowness: number): object {
   const seconds = Math.ceil(slowness);
@@ -34,7 +34,7 @@ function changes({ provider }: StageFile, slowness: number): object {
     subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     // An hour takes 12.5 seconds here.
     readiness: { endpoints: awaitedEndpoints, deadlineHours: 1 },
-    // So that runs of the reconciliation begin while others are killed.
+    // So that reconciliations begin while others are killed.
     reconcile: { everyHours: 1 },
     functions: {
       receive: { timeoutSeconds: Math.min(29, Math.ceil(10 * slowness)) },
@@ -50,7 +50,7 @@ function changes({ provider }: StageFile, slowness: number): object {
   };
 }
 
-/** Synthesizes the stage into a directory, and answers where it lies in there. */
+/** Synthesizes the stage into a directory; returns the assembly's path. */
 export async function synthesizeStage(directory: string, slowness: number): Promise<string> {
   const settings = join(directory, "settings.json");
   writeFileSync(settings, JSON.stringify({ ...known, ...changes(known, slowness) }));

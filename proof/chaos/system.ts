@@ -14,37 +14,37 @@ import type { ProviderMethods } from "./provider/protocol.ts";
 import { type Remote, startRemote } from "./remote.ts";
 import { deduplicationSeconds } from "./synthesize.ts";
 
-/** A stage that runs, with the provider and the observers in processes of their own. */
+/** A running stage, with the provider and the observers in their own processes. */
 export type ChaosSystem = AsyncDisposable & {
   readonly stack: LocalStack;
-  /** The operator's way to the engines. */
+  /** The operator's clients of the engines. */
   readonly access: Access;
   readonly provider: Remote<ProviderMethods>;
   readonly observers: Remote<ObserverMethods>;
   /** Functions by their short names, for example `RelayChanges`. */
   readonly functions: ReadonlyMap<string, LocalFunction>;
-  /** What each of them serves, by the same names. */
+  /** Current plans of the functions, by the same names. */
   readonly plans: ReadonlyMap<string, FunctionPlan>;
   readonly files: Files;
-  /** Calls of functions that the provider answered with data. */
+  /** Functions' calls that the provider answered with data. */
   readonly reads: readonly ProviderRead[];
-  /** Lets something decide of every call of functions and their pollers from now on. */
+  /** Sets what decides every call of functions and their pollers from now on. */
   interfere(interference: Interference): void;
 };
 
-/** Where the processes record what they saw. */
+/** Files in which the processes record. */
 export type Files = { readonly sent: string; readonly messages: string; readonly records: string };
 
 export type ChaosOptions = {
-  /** A synthesized directory of the stage. */
+  /** Directory of the synthesized stage. */
   readonly assembly: string;
   readonly seed: number;
-  /** A directory for what is recorded. */
+  /** Directory of the records. */
   readonly directory: string;
   readonly engine?: DynamoDbEngine;
 };
 
-/** Starts everything; the webhooks are registered then. */
+/** Starts everything and registers the webhooks. */
 export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSystem> {
   const { assembly, seed, directory, engine } = options;
   const cleanup = new AsyncDisposableStack();
@@ -104,7 +104,7 @@ export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSyst
 }
 
 function observing(interfere: Interference, functionOf: (name: string) => string | undefined): Interceptor {
-  // One call is one object, before and after.
+  // The same object is passed before and after a call.
   const observed = new WeakMap<Call, ObservedCall>();
   return async (call, phase) => {
     const known = observed.get(call) ?? observedCall(call, functionOf);
@@ -114,7 +114,7 @@ function observing(interfere: Interference, functionOf: (name: string) => string
   };
 }
 
-/** Gives each function that calls the provider an address of its own for it, so that its calls are distinguished. */
+/** Gives each function its own URL of the provider, so that callers can be distinguished. */
 async function wireToProvider(
   stack: LocalStack,
   assembly: string,
@@ -150,7 +150,7 @@ function startObservers(stack: LocalStack, access: Access, files: Files): Remote
   return startRemote(new URL("./observers/main.ts", import.meta.url), [JSON.stringify(options)]);
 }
 
-/** A logical id without what CDK adds to it. */
+/** A logical id without CDK's additions. */
 function shortName(logicalId: string): string {
   return logicalId.replace(/Function[0-9A-F]{8}$/, "");
 }

@@ -1,16 +1,16 @@
 /**
- * Checks docs/reference/sandbox-conformance.md: each statement of both versions of the provider's interface has a row there, each row names
- * tests, and each of these tests exists, ran and passed. With `--listed` it runs none, and asks only that each exists and
- * is not skipped: `npm test` and `npm run proof` run them.
+ * Checks docs/reference/sandbox-conformance.md: each statement of both interface versions has a row, each row
+ * names tests, and each of these tests exists, ran and passed. With `--listed` it runs none, and checks only
+ * that each exists and is not skipped: `npm test` and `npm run proof` run them.
  */
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { createVitest, type TestCase } from "vitest/node";
 
-/** One thing that the specification says: a table's row, an item of a list, or a paragraph. */
+/** A statement of the specification: a table's row, a list item, or a paragraph. */
 type Statement = { readonly section: string; readonly text: string };
 
-/** Reads the statements of a Markdown text. Cells of a row are joined by " · ". */
+/** Parses the statements of a Markdown text. Cells of a row are joined by " · ". */
 function parseStatements(markdown: string): readonly Statement[] {
   const statements: Statement[] = [];
   let section = "";
@@ -23,7 +23,7 @@ function parseStatements(markdown: string): readonly Statement[] {
   return statements;
 }
 
-/** Whether a line is more than a gap, a table's head or what introduces a list ("Rules:"). */
+/** Whether a line is a statement rather than a gap, a table's head or a list's introduction ("Rules:"). */
 function saysSomething(lines: readonly string[], index: number): boolean {
   const line = lines[index] ?? "";
   return line !== "" && !line.endsWith(":") && !isTableHead(lines, index);
@@ -40,7 +40,7 @@ function textOf(line: string): string {
   return cellsOf(line).join(" · ");
 }
 
-/** The cells of a table's row, without their padding. */
+/** Cells of a table's row, trimmed. */
 function cellsOf(line: string): readonly string[] {
   return line.split("|").slice(1, -1).map(collapse);
 }
@@ -59,7 +59,9 @@ type Row = {
   readonly reason?: string;
 };
 
-/** Reads rows `| statement | file › title <br> file › title |` or `| statement | nothing to keep: reason |`. */
+/**
+ * Parses rows `| statement | file › title <br> file › title |` or `| statement | nothing to keep: reason |`.
+ */
 function parseRows(markdown: string): readonly Row[] {
   return markdown
     .split("\n")
@@ -82,7 +84,7 @@ function parseTest(text: string): TestName {
 
 type TestResult = { readonly file: string; readonly title: string; readonly status: string };
 
-/** The problems of the conformance document, one text each, with the remedy. */
+/** Problems of the conformance document, one text each with the remedy. */
 function conformanceProblems(
   statements: readonly Statement[],
   rows: readonly Row[],
@@ -106,7 +108,7 @@ function rowProblems(row: Row, results: readonly TestResult[]): readonly string[
   return row.tests.flatMap((test) => testProblems(row, test, results));
 }
 
-/** Only what the specification leaves open, or says about itself, needs no test. */
+/** Only statements that the specification leaves open, or about itself, need no test. */
 function excuseProblems({ statement }: Row): readonly string[] {
   const isOpen = statement.includes("not shown") && !statement.includes(" · ");
   if (isOpen || statement.startsWith("This document")) return [];
@@ -125,13 +127,16 @@ const specifications = ["income-data-service.md", "income-data-service-0.5.md"];
 const conformance = "docs/reference/sandbox-conformance.md";
 const isListed = process.argv[2] === "--listed";
 
-/** The sandbox's tests alone, without what the pipeline's need. @throws where a file can't be read */
+/**
+ * Runs the sandbox's tests alone.
+ * @throws if a file cannot be read
+ */
 async function testResults(): Promise<readonly TestResult[]> {
   const vitest = await createVitest("test", {
     config: false,
     watch: false,
     include: ["test/packages/sandbox/**/*.test.ts"],
-    // No statement rests on these alone, and not every machine has a browser.
+    // No statement depends on these alone, and not every machine has a browser.
     exclude: ["test/packages/sandbox/**/*-browser.proof.test.ts"],
     testTimeout: 20_000,
     ...(isListed && { isolate: false, reporters: [] }),
@@ -148,7 +153,7 @@ async function testResults(): Promise<readonly TestResult[]> {
   }
 }
 
-/** Of a test that is only listed: what would run counts as passed. */
+/** Result of a listed test: one that would run counts as passed. */
 function resultOf(test: TestCase): TestResult {
   const { mode = "run" } = test.options;
   const listed = mode === "run" ? "passed" : mode;

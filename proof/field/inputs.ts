@@ -3,21 +3,21 @@ import { join } from "node:path";
 
 const directory = join(import.meta.dirname, "../../test/fixtures/field");
 
-/** A webhook that is sent, byte for byte. */
+/** A webhook to send, byte for byte. */
 export type Sent = {
   readonly kind: "users" | "accounts" | "endpoints" | "company-accounts";
-  /** Below `test/fixtures/field`. */
+  /** Path below `test/fixtures/field`. */
   readonly file: string;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
 export type WebhookInput = {
   readonly name: string;
-  /** Sent one after the other, each to be answered 202. */
+  /** Sent in order, each expecting 202. */
   readonly sent: readonly Sent[];
-  /** By subject: the types of its events, in any order, each of another id. */
+  /** Event types by subject, in any order, each with its own id. */
   readonly events: Readonly<Record<string, readonly string[]>>;
-  /** By subject: how its event's time is read. */
+  /** Expected event time by subject. */
   readonly times?: Readonly<Record<string, string>>;
 };
 
@@ -37,7 +37,7 @@ const times: readonly (readonly [file: string, time?: string])[] = [
   ["T15"],
 ];
 
-/** What people who receive webhooks reported, and what becomes of it. */
+/** Webhooks from public bug reports, and their expected outcome. */
 export const webhookInputs: readonly WebhookInput[] = [
   {
     name: "a byte order mark",
@@ -118,11 +118,11 @@ export type AnswerInput = {
   readonly file: string;
   readonly status: number;
   readonly contentType: string;
-  /** Whether it is data; else the document that is there stays until there is other data. */
+  /** Whether it counts as data; otherwise the stored document stays. */
   readonly isData: boolean;
 };
 
-/** What income, payroll and banking APIs were reported to answer. */
+/** Answers of income, payroll and banking APIs from public bug reports. */
 export const answerInputs: readonly AnswerInput[] = [
   {
     name: "202: data is being synchronized",

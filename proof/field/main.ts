@@ -1,6 +1,6 @@
 /**
- * Tries inputs after public bug reports on a running stack: `npm run proof -- field`. Exits 1 where one is not taken as it
- * should be. The inputs are files in test/fixtures/field.
+ * Runs inputs from public bug reports on a local stack: `npm run proof -- field`. Exits 1 if one is handled
+ * wrongly. The inputs are files in test/fixtures/field.
  */
 import { Command } from "commander";
 import { runField } from "./run.ts";

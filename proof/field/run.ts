@@ -21,7 +21,7 @@ import {
   webhookInputs,
 } from "./inputs.ts";
 
-/** What is wrong with an input's outcome, in words; none: it is as it should be. */
+/** Problems of an input's outcome; empty if it is as expected. */
 export type FieldResult = { readonly name: string; readonly problems: readonly string[] };
 
 const secret = "the webhooks' secret";
@@ -56,7 +56,7 @@ const message = z.looseObject({
 });
 type Message = z.output<typeof message>;
 
-/** Tries every input on a running stack, before a provider that answers what it is told. */
+/** Runs every input on a local stack with a provider that answers as told. */
 export async function runField(): Promise<readonly FieldResult[]> {
   await using cleanup = new AsyncDisposableStack();
   const product = cleanup.use(await synthesizeProduct("compressed", settings));
@@ -129,7 +129,7 @@ async function tryAnswers(stack: LocalStack, provider: TestProvider): Promise<re
   return results;
 }
 
-/** Lets a document be read, then read again with the answer in between. */
+/** Reads a document, then reads it again with this answer in between. */
 async function tryAnswer(
   { name, file, status, contentType, isData }: AnswerInput,
   stack: LocalStack,
@@ -181,7 +181,7 @@ async function send(
   return answer.status;
 }
 
-/** Takes what the subscriber has got so far out of its queue. */
+/** Takes the messages out of the subscriber's queue. */
 async function takeMessages(stack: LocalStack): Promise<readonly Message[]> {
   const [subscriber] = subscribersOf(stack);
   const bodies = await readBodies(accessOf(stack), subscriber?.queueUrl ?? "");

@@ -1,10 +1,10 @@
-/** Chooses one of so many. */
+/** Chooses a number below the limit. */
 export type Choose = (limit: number) => number;
 
 /**
- * Runs something once for every way in which its choices can be made: depth first, each run with the choices of the one
- * before it up to the last that can be made otherwise. The run must depend on its choices alone.
- * @returns how many ways there were
+ * Runs once for every combination of choices, depth first: each run repeats the previous one's choices up to
+ * the last that can still change. The run must depend on its choices alone.
+ * @returns the number of combinations
  */
 export async function everyChoice(run: (choose: Choose) => Promise<void>): Promise<number> {
   const path: { chosen: number; readonly limit: number }[] = [];

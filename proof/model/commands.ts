@@ -6,11 +6,11 @@ import { accountIds, Provider, type Thing, things } from "./provider.ts";
 import { Simulation, workQueues } from "./simulation.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
-/** The provider is the model: what the pipeline must come to. */
+/** The provider is the model: the state that the pipeline must reach. */
 type Command = fc.AsyncCommand<Provider, Simulation>;
 type Pick = <T>(list: readonly T[], act: (chosen: T) => void) => void;
 
-/** A command that picks by a number what it is about, and does nothing where there is nothing. */
+/** A command that picks its subject by a number, and does nothing if there is none. */
 function command(
   what: string,
   number: number,
@@ -73,7 +73,7 @@ const pass = (millis: number) =>
 const replay = (records: number) =>
   command("the stream comes again, records:", records, (simulation) => simulation.replay(records));
 
-/** A task that waited long is near the receives that it is given up after. */
+/** A task with almost the maximum number of receives. */
 const age = (number: number) =>
   command("received often:", number, (simulation, _, pick) =>
     pick(simulation.queue("fetch").messages, (message) => {
@@ -103,13 +103,13 @@ const revoke = () =>
   );
 
 const number = fc.nat({ max: 1_000 });
-/** In milliseconds, before a step. */
+/** Milliseconds before a step. */
 const stepPauses = fc.constantFrom(0, 0, 1, 40, 700);
-/** In milliseconds: within the tolerance of clocks, around its edge, around SQS's five minutes, and hours. */
+/** Milliseconds: within the clock tolerance, around its edge, around SQS's five minutes, and hours. */
 const pauses = fc.constantFrom(300, 900, 1_999, 2_001, 30_000, 299_000, 301_000, 21_600_000);
 const thing = fc.constantFrom(...things, "data" as const, "connect" as const, "disconnect" as const);
 
-/** What can happen, the usual more often than the rest. */
+/** Possible events, common ones more often. */
 const commands: fc.Arbitrary<Command>[] = [
   ...Array.from({ length: 10 }, () => fc.tuple(number, stepPauses).map((args) => go(...args))),
   ...Array.from({ length: 3 }, () =>
@@ -130,14 +130,20 @@ const commands: fc.Arbitrary<Command>[] = [
   fc.constant(null).map(revoke),
 ];
 
-/** Any history: `isEnding` says whether the provider ends a token of which it made another, `queueAhead` as the simulation. */
+/**
+ * Arbitrary histories: `isEnding` is whether a refresh revokes the old token; `queueAhead` as in the
+ * simulation.
+ */
 export const histories = fc.tuple(
   fc.boolean(),
   fc.constantFrom(0, 900, -900),
   fc.commands(commands, { size: "+1", maxCommands: 150 }),
 );
 
-/** Lives a history through, lets it come to rest, and looks at the promises. @throws where one is broken */
+/**
+ * Runs a history, waits until idle, and checks the promises.
+ * @throws if one is broken
+ */
 export async function live([isEnding, queueAhead, history]: readonly [
   boolean,
   number,

@@ -5,11 +5,11 @@ import type { Simulation } from "./simulation.ts";
 const limits = giveUpLimits(0);
 
 export const isReceiving = (what: string) => what === "deliver" || what.startsWith("receive");
-/** All but the provider's calls: they wait. */
+/** Every step before the provider's calls. */
 export const isBeforeFetch = (what: string) =>
   !/^poll (fetch|checks)/.test(what) && !/^(fetch|checks|refresh) /.test(what);
 
-/** Lets go on what is chosen by name, until none of it is left to do. */
+/** Runs the chosen steps until none of them is left. */
 export async function drive(simulation: Simulation, isChosen: (what: string) => boolean): Promise<void> {
   await simulation.pause();
   for (;;) {
@@ -20,7 +20,7 @@ export async function drive(simulation: Simulation, isChosen: (what: string) => 
   }
 }
 
-/** There is new data, and its event gets as far as its task. */
+/** Creates new data and processes its event up to its task. */
 export async function announce(simulation: Simulation, accountId: string): Promise<void> {
   simulation.provider.happen(accountId, "data", true);
   await drive(simulation, isBeforeFetch);
@@ -28,7 +28,7 @@ export async function announce(simulation: Simulation, accountId: string): Promi
 
 const isFetching = (what: string) => what === "poll fetch" || what.startsWith("fetch ");
 
-/** Reads the first page of the second account's list; the read of the other fails. */
+/** Reads the first page of the second account's list; the next read fails. */
 export async function readFirstPage(simulation: Simulation): Promise<void> {
   await announce(simulation, accountIds[1]);
   await drive(simulation, (what) => isFetching(what) && !what.includes("cursor"));
@@ -37,7 +37,7 @@ export async function readFirstPage(simulation: Simulation): Promise<void> {
   for (const message of simulation.queue("fetch").messages) message.visibleAt = simulation.queueTime;
 }
 
-/** The provider is down, and the tasks that wait for it are given up. */
+/** Takes the provider down until the waiting tasks are given up. */
 export async function giveUp(simulation: Simulation): Promise<void> {
   for (const message of simulation.queue("fetch").messages) message.receives = limits.maxReceives - 1;
   simulation.provider.isDown = true;

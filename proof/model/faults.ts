@@ -7,7 +7,7 @@ import { waitUntilIdle } from "./wait-until-idle.ts";
 const [first, second] = accountIds;
 type Scenario = readonly (readonly (readonly [string, Thing, boolean])[])[];
 
-/** Each part is run through before the next begins, so that contradictions meet what is known. */
+/** Each part ends before the next begins, so that contradictions meet known state. */
 export const scenarios = {
   start: [[[first, "connect", false]]],
   short: [
@@ -35,12 +35,12 @@ export const scenarios = {
 const faultKinds = ["none", "fails", "answer is lost", "is killed"] as const;
 
 /**
- * Runs a scenario with every step struck by every fault: it fails before its effect, it is reported to have failed
- * after its effect, or its process is killed before it.
- * @param maxFaults so many of its steps at once
+ * Runs a scenario with every fault at every step: fails before its effect, reports failure after its effect,
+ * or is killed before it.
+ * @param maxFaults maximum faults per run
  * @param announcesStarted see the provider
- * @returns how many runs that were
- * @throws where a promise is broken
+ * @returns the number of runs
+ * @throws if a promise is broken
  */
 export function failEachStep(
   scenario: Scenario,

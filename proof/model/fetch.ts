@@ -15,10 +15,10 @@ import { type Message, recordsOf } from "./queue.ts";
 import type { ReadsOfProcess } from "./reads.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** In milliseconds: how long a process of the fetch function can live. */
+/** Maximum lifetime of a process of the fetch function, in milliseconds. */
 export const fetchLifetime = 60_000;
 
-/** Does a batch of a queue of tasks. */
+/** Processes a batch of a queue of tasks. */
 export function fetchBatch(
   simulation: Surroundings,
   { do: step, clockError }: Process,
@@ -28,7 +28,7 @@ export function fetchBatch(
   const { table } = simulation;
   const now = () => new Date(simulation.time + clockError);
   let date = 0;
-  /** A request to DynamoDB, whose answer says its date in whole seconds. */
+  /** A request to DynamoDB, whose answer has its date in whole seconds. */
   const request: Do = async (what, effect) => {
     const answer = await step(what, effect);
     date = Math.floor(simulation.time / 1_000) * 1_000;
@@ -109,7 +109,7 @@ function keptPagesOf({ pages }: Surroundings, step: Do, reads: ReadsOfProcess): 
   };
 }
 
-/** A read of a document is watched when its request arrives. */
+/** Records a read of a document when its request arrives. */
 function watchedCall(simulation: Surroundings, step: Do, reads: ReadsOfProcess): Pick<ProviderApi, "send"> {
   return callOf(simulation, step, ({ path }) => {
     const [, id = "", name = ""] = path.split("/");

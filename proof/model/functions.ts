@@ -27,7 +27,10 @@ const noObjects = {
 const secretHeader = "x-webhook-secret";
 const secret = "the webhook's secret";
 
-/** Receives one webhook. @returns the status of the answer */
+/**
+ * Receives one webhook.
+ * @returns the status of the answer
+ */
 export async function receive(simulation: Surroundings, step: Do, { kind, body }: Webhook): Promise<number> {
   const handler = receiver(kind, {
     send: sender(simulation, step),
@@ -75,7 +78,10 @@ export function store(
   return handler({ Records: recordsOf(kind, messages) }, context);
 }
 
-/** Relays a batch of the stream. @returns how many of its records are done */
+/**
+ * Relays a batch of the stream.
+ * @returns the number of records that are done
+ */
 export async function relayBatch(
   simulation: Surroundings,
   step: Do,
@@ -105,7 +111,7 @@ export async function relayBatch(
     log: simulation.log,
   });
   const records = changes.map((change, index) => writeChange(change, String(from + index)));
-  // By way of JSON, as Lambda hands it over.
+  // Through JSON, as Lambda delivers it.
   const { batchItemFailures } = await handler({ Records: JSON.parse(JSON.stringify(records)) });
   const [first] = batchItemFailures;
   return first === undefined ? changes.length : Number(first.itemIdentifier) - from;

@@ -1,4 +1,4 @@
-/** Lives the model of the protocol through, longer than `npm test` does. `--help` lists the options. */
+/** Runs the model of the protocol for longer than `npm test` does. `--help` lists the options. */
 
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command } from "commander";

@@ -5,12 +5,10 @@ import type { Do } from "./processes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Ahead } from "./table.ts";
 
-/** A failed send, as the adapter says it. */
+/** A failed send, as the adapter reports it. */
 const unsent = { type: "retryable", reason: "SQS: injected", delayInSeconds: 0 } as const;
 
-/**
- * A port to the queues of which each send is one step; where a fault strikes, every message is reported to have failed.
- */
+/** A port of queues in which each send is one step; a fault reports every message as failed. */
 export function sender(simulation: Surroundings, step: Do): Send {
   return async (queueUrl, messages) => {
     if (messages.length === 0) return [];
@@ -32,7 +30,7 @@ export function versionedRecordsOf(simulation: Surroundings, step: Do): Versione
     state: (subject, change, known) => table.reviseState(step, subject, change, { ahead, known }),
   });
   return {
-    // What can't be read ahead is read in its turn.
+    // Entries that cannot be read ahead are read in their turn.
     readAhead: (names) =>
       step("reads records", () => table.readAhead(names)).then(revising, () => revising(table.readAhead([]))),
     ...revising(table.readAhead([])),
@@ -40,14 +38,14 @@ export function versionedRecordsOf(simulation: Surroundings, step: Do): Versione
   };
 }
 
-/** @param onArrival told of each request that the provider takes */
+/** @param onArrival called for each request that the provider accepts */
 export function callOf(
   simulation: Surroundings,
   step: Do,
   onArrival: (call: ApiCall) => void = () => undefined,
 ): Pick<ProviderApi, "send"> {
   const send = async (token: string, call: ApiCall) => {
-    // Its request is under way, then its answer is.
+    // First the request is in transit, then the answer.
     const answer = await step(`calls ${call.method} ${call.path}`, () => {
       const answered = simulation.provider.answer(token, call);
       onArrival(call);

@@ -1,21 +1,22 @@
-/** What becomes of a step: it is done; it fails before it has an effect; it is done, and reported to have failed. */
+/** Outcome of a step: it succeeds; it fails without effect; it succeeds but is reported as failed. */
 export const faults = ["none", "fails", "answer is lost"] as const;
 export type Fault = (typeof faults)[number];
 
 /**
- * Does one thing outside of a process, when it is its turn. @throws where a fault strikes, and what the effect throws
+ * Runs one effect outside a process at its turn.
+ * @throws for a fault, and the effect's own errors
  */
 export type Do = <T>(what: string, effect: () => T) => Promise<T>;
 
-/** What a process does next; of things side by side it has several. */
+/** A possible next action of a process; concurrent work yields several. */
 export type Step = { readonly what: string; readonly go: (fault: Fault) => void };
 
-/** One invocation of a function. It waits before each thing that it does, and may never get further. */
+/** An invocation of a function, which waits before each effect and may stop at any of them. */
 export class Process {
   readonly name: string;
-  /** Then it is killed. */
+  /** Time at which it is killed. */
   readonly deadline: number;
-  /** By how much its own clock is wrong, in milliseconds. */
+  /** Error of its own clock, in milliseconds. */
   readonly clockError: number;
   readonly next = new Set<Step>();
 
@@ -44,10 +45,10 @@ export class Process {
 }
 
 const maxLooks = 1_000;
-/** In milliseconds: of each ten clocks of processes one is an hour ahead, and one behind. */
+/** Milliseconds: of each ten clocks one is an hour ahead, and one an hour behind. */
 const clockErrors = [0, 0, 3_600_000, 0, 0, 0, -3_600_000, 0, 0, 0] as const;
 
-/** All invocations that run. */
+/** All running invocations. */
 export class Processes {
   readonly #running = new Set<Process>();
   #started = 0;
@@ -56,7 +57,7 @@ export class Processes {
     return [...this.#running];
   }
 
-  /** What can be done next, of all. */
+  /** Possible next steps of all processes. */
   get steps(): readonly { readonly process: Process; readonly step: Step }[] {
     return this.running.flatMap((process) => [...process.next].map((step) => ({ process, step })));
   }
@@ -70,11 +71,14 @@ export class Processes {
     this.#started += 1;
     this.#running.add(process);
     const end = () => void this.#running.delete(process);
-    // What a process throws at last is Lambda's to log; whatever it left undone comes again.
+    // Errors are Lambda's to log; unfinished work is retried.
     work(process).then(end, end);
   }
 
-  /** Resolves when each process waits for its turn, or has ended. @throws where one waits for something else */
+  /**
+   * Resolves when each process waits for its turn, or has ended.
+   * @throws if one waits for something else
+   */
   async pause(): Promise<void> {
     for (let looks = 0; looks < maxLooks; looks += 1) {
       await new Promise((resolve) => {
@@ -85,7 +89,7 @@ export class Processes {
     throw new Error("a process waits for what is no step");
   }
 
-  /** What it did stays done; nothing more of it happens. */
+  /** Completed effects stay; nothing more happens. */
   kill(process: Process): void {
     this.#running.delete(process);
   }

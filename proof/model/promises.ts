@@ -11,7 +11,10 @@ const data = z.object({ data: z.array(z.object({ version: z.number() })) });
 
 const taskQueues = ["fetch", "checks"] as const;
 
-/** What holds at any moment. @throws where a promise is broken */
+/**
+ * Checks what is true at any time.
+ * @throws if a promise is broken
+ */
 export function expectAlways(simulation: Simulation): void {
   const { provider, table, reads } = simulation;
   const open = provider.webhooks.filter(
@@ -31,7 +34,7 @@ export function expectAlways(simulation: Simulation): void {
   if (reads.violation !== undefined) throw new Error(reads.violation);
 }
 
-/** What holds when everything has come to rest. */
+/** Checks what is true when the simulation is idle. */
 export function expectAtRest(simulation: Simulation): void {
   expectAlways(simulation);
   expectStoredOnce(simulation);
@@ -97,7 +100,7 @@ function expectData(simulation: Simulation): void {
   }
 }
 
-/** Each version is one more than the one before, and who is deleted stays so. */
+/** Each version is one more than the previous, and a deletion is final. */
 function expectHistory(simulation: Simulation): void {
   for (const change of simulation.table.stream) {
     if (change.type === "document") {
@@ -119,7 +122,7 @@ function expectMessages(simulation: Simulation, subscriber: string): void {
     const { id, type, subject, sequence } = message.parse(JSON.parse(body));
     expect(texts.get(id) ?? body, "a message is the same whenever it is sent").toBe(body);
     texts.set(id, body);
-    // Events of an endpoint that were received in the same moment follow each other in no order.
+    // Events of an endpoint that were received in the same millisecond have no order.
     if (type === "endpoint.updated") continue;
     const place = `${type} ${subject} ${sequence}`;
     expect(named.get(place) ?? id, "a sequence is of one message").toBe(id);

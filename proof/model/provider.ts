@@ -4,13 +4,13 @@ import { identify, identifyElement } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { dataIn } from "../../domain/fetch/answer.ts";
 
-/** What the provider reports by a webhook until it is answered with 2xx. */
+/** A report that the provider sends until it is answered with 2xx. */
 export type Webhook = {
   readonly kind: WebhookKind;
   readonly body: string;
-  /** Its own identity. */
+  /** Identity of the webhook. */
   readonly id: string;
-  /** The identities that its events are to be stored by, and those of its dead letters. */
+  /** Expected identities of its events, and of its dead letters. */
   readonly stored: readonly string[];
   readonly rejected: readonly string[];
   isAnswered: boolean;
@@ -21,7 +21,7 @@ export type AccountChange = (typeof changes)[number];
 export const things = [...changes, "data", "nonsense"] as const;
 export type Thing = (typeof things)[number];
 
-/** `connected` is undefined while no event has reported it: that an account is created says nothing of it. */
+/** `connected` is undefined until an event reports it: an account's creation does not. */
 type Account = { connected: boolean | undefined; deleted: boolean; data: number };
 
 export const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
@@ -32,8 +32,8 @@ export const accountIds = [
 export const endpoint = "income";
 
 /**
- * The provider: the truth of its accounts and their data, the webhooks that announce it, its API, and its tokens. It is
- * the right answer that the pipeline must come to.
+ * The provider: its accounts and their data, webhooks, API and tokens. It is the state that the pipeline must
+ * reach.
  */
 export class Provider {
   readonly accounts = new Map<string, Account>(
@@ -48,8 +48,8 @@ export class Provider {
   #moments = 0;
 
   /**
-   * @param endsRefreshed whether a token ends when another is made of it
-   * @param announcesStarted whether events announce the data that was fetched since somebody started that
+   * @param endsRefreshed whether a refresh revokes the old token
+   * @param announcesStarted whether events announce data of fetches that were started by a call
    */
   constructor(endsRefreshed: boolean, announcesStarted = true) {
     this.#endsRefreshed = endsRefreshed;
@@ -57,8 +57,8 @@ export class Provider {
   }
 
   /**
-   * Something happens, and a webhook announces it. Bodies are few, so that bytes come again.
-   * @param isOwn whether the event has a time or an id of its own
+   * Changes something and announces it by a webhook. Bodies are few, so that identical ones repeat.
+   * @param isOwn whether the event has its own time or id
    */
   happen(accountId: string, thing: Thing, isOwn: boolean): void {
     const account = this.accounts.get(accountId);
@@ -86,7 +86,10 @@ export class Provider {
     });
   }
 
-  /** Answers a call, and does what it asks for. @throws Unauthorized for a token that is none, or none any more */
+  /**
+   * Answers a call and applies its effect.
+   * @throws Unauthorized for an unknown or revoked token
+   */
   answer(token: string, { path }: ApiCall): ApiAnswer {
     if (this.isDown) throw retryable("the provider is down");
     if (!this.#valid.has(token)) throw new Unauthorized();
@@ -99,7 +102,7 @@ export class Provider {
     if (account.deleted) return { found: false };
     if (what === "start") {
       if (this.#tellsStarted) this.#makeData(id, account, true);
-      // A second one of the same fetch brings nothing else.
+      // Another fetch brings nothing new.
       else account.data = Math.max(1, account.data);
       return { found: true, ...dataIn("{}") };
     }
@@ -140,7 +143,7 @@ export class Provider {
     else this.#tell("endpoints", { event: "update_endpoint", ...about, ...available });
   }
 
-  /** Beside each list stands an endpoint that no mapping takes. */
+  /** Each list also contains an endpoint that no mapping accepts. */
   #tellSeveral(about: object, endpoints: readonly object[]): void {
     const list = [{ endpoint: "no endpoint" }, ...endpoints];
     const body = JSON.stringify({ ...about, endpoints: list });
@@ -165,7 +168,7 @@ function dataOf(accountId: string, version: number, request: string): object {
   return { data: [{ version }], ...(request === endpoint ? { next: "2" } : {}) };
 }
 
-/** When a token was issued; all are near their end, so that each run of the refresher refreshes. */
+/** Issue time of a token; all are near their end, so that each run of the refresher refreshes. */
 export function readLifetime(token: string): { readonly issuedAt: number } {
   return { issuedAt: Number(token.slice("token-".length)) };
 }

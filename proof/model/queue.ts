@@ -12,14 +12,14 @@ export type Message = Outgoing & {
   firstReceivedAt: number;
 };
 
-/** What a queue is for: tasks of documents are in a FIFO queue, and tasks wait by being received again. */
+/** Purpose of a queue: tasks of documents are in a FIFO queue, and tasks wait by being received again. */
 export type Purpose = "events" | "tasks" | "ordered tasks";
 
 const maxEventReceives = 5;
 const deduplicationInMillis = 300_000;
 const retentionInMillis = 14 * 86_400_000;
 
-/** A queue of SQS with its dead letters: at least once, in no order, or one batch of a group at a time. */
+/** An SQS queue with its dead letters: at least once, in no order, or one batch of a group at a time. */
 export class Queue {
   messages: Message[] = [];
   deadLetters: Message[] = [];
@@ -42,7 +42,10 @@ export class Queue {
     this.deadLetters.push(this.#messageOf(outgoing, now));
   }
 
-  /** What can be received. Of a FIFO queue no group of which a message is hidden. @throws where one was kept too long */
+  /**
+   * Messages that can be received; for a FIFO queue none of a group with an invisible message.
+   * @throws if one was kept too long
+   */
   visible(now: number): readonly Message[] {
     if (this.messages.some(({ sentAt }) => now - sentAt >= retentionInMillis)) {
       throw new Error(`SQS drops a message of ${this.#name}`);
@@ -54,7 +57,10 @@ export class Queue {
     return this.messages.filter(({ group }) => !hidden.has(group));
   }
 
-  /** Hands messages out, hidden for a while; of those that were received too often it makes dead letters. */
+  /**
+   * Receives messages, which become invisible for a while; moves those received too often to the dead
+   * letters.
+   */
   receive(messages: readonly Message[], now: number, visibility: number): readonly Message[] {
     return messages.flatMap((message) => {
       message.receives += 1;
@@ -68,7 +74,7 @@ export class Queue {
     });
   }
 
-  /** Those that have an id among the failures stay. */
+  /** Deletes all but the failed messages. */
   complete(received: readonly Message[], failed: ReadonlySet<string>): void {
     for (const message of received) {
       if (!failed.has(message.id) && this.#isCurrent(receiptOf(message))) this.#remove(message.id);
@@ -84,7 +90,7 @@ export class Queue {
     return this.#purpose === "ordered tasks";
   }
 
-  /** SQS takes a message that it took lately without delivering it. */
+  /** SQS accepts a recently sent message again without delivering it. */
   #isTaken({ group, deduplication }: Outgoing, now: number): boolean {
     if (group === undefined || deduplication === undefined) throw new Error("a FIFO queue asks for both");
     const taken = this.#taken.get(deduplication);
@@ -93,7 +99,7 @@ export class Queue {
     return false;
   }
 
-  /** A FIFO queue neither deletes nor hides with the receipt of an earlier receive. */
+  /** A FIFO queue neither deletes nor hides by the receipt handle of an earlier receive. */
   #isCurrent(receipt: string): boolean {
     return !this.#isFifo || this.messages.some((message) => receiptOf(message) === receipt);
   }
@@ -114,7 +120,7 @@ function receiptOf({ id, receives }: Message): string {
   return `${id}/${receives}`;
 }
 
-/** Messages as Lambda hands them over. */
+/** Records of messages, as Lambda delivers them. */
 export function recordsOf(queue: string, messages: readonly Message[]): SQSRecord[] {
   return messages.flatMap((message) => {
     const { id, body, receives, sentAt, firstReceivedAt } = message;

@@ -8,11 +8,11 @@ import { waitUntilIdle } from "./wait-until-idle.ts";
 
 const [account, accountWithPages] = accountIds;
 
-/** One of those who race: what it does next; undefined where nothing is left to it. */
+/** Returns a racer's next step; undefined if there is none. */
 type Racer = () => (() => void | Promise<void>) | undefined;
 type Race = (simulation: Simulation) => Promise<readonly Racer[]>;
 
-/** Races that two can come to, on a world that is at rest and knows an account with data. */
+/** Possible races of two, starting idle with one known account that has data. */
 export const races = {
   "two consumers with the same event": async (simulation) => {
     simulation.provider.happen(account, "disconnect", false);
@@ -28,7 +28,7 @@ export const races = {
     await drive(simulation, isReceiving);
     const [one, ...others] = simulation.queue("accounts").visible(simulation.queueTime);
     const old = startedBy(simulation, () => one && simulation.poll("accounts", [one]));
-    // It does not read the event's time.
+    // This mapping does not read the event's time.
     simulation.accountsMapping = defaultMapping.accounts;
     return [...old, ...startedBy(simulation, () => simulation.poll("accounts", others))];
   },
@@ -106,13 +106,13 @@ export const races = {
   },
 } satisfies Readonly<Record<string, Race>>;
 
-/** In milliseconds, before each step. */
+/** Milliseconds before each step. */
 const stepTakes = 450;
 
 /**
- * Lets a race go through every interleaving of its steps with so many switches from one that could go on to another.
- * @returns how many these are
- * @throws where a promise is broken
+ * Runs every interleaving of a race's steps with this many switches away from a racer that could go on.
+ * @returns the number of interleavings
+ * @throws if a promise is broken
  */
 export function raceEachWay(
   race: keyof typeof races,
@@ -156,12 +156,12 @@ async function interleave(
   }
 }
 
-/** News of data is a step of the provider's, and its tasks are left to others. */
+/** A step that announces new data; its tasks are left to others. */
 function news(simulation: Simulation, accountId: string): Racer {
   return inTurn(() => announce(simulation, accountId));
 }
 
-/** SQS hands out the tasks of a document again that are in flight. */
+/** SQS redelivers a document's tasks that are in flight. */
 function pollTwice(simulation: Simulation): readonly Racer[] {
   return [...pollEach(simulation, "fetch"), ...pollAgain(simulation)];
 }
@@ -171,7 +171,7 @@ function pollAgain(simulation: Simulation): readonly Racer[] {
   return pollEach(simulation, "fetch");
 }
 
-/** Does one thing after the other; the last may bring those who go on. */
+/** Racers in sequence; the last step may add more. */
 function inTurn(first: () => void | Promise<void>, then: () => readonly Racer[] = () => []): Racer {
   let state: "first" | "then" | readonly Racer[] = "first";
   return () => {
@@ -197,7 +197,7 @@ function pollEach(simulation: Simulation, name: WorkQueue): readonly Racer[] {
     .flatMap((message) => startedBy(simulation, () => simulation.poll(name, [message])));
 }
 
-/** The processes that something starts. */
+/** Processes that an action starts. */
 function startedBy(simulation: Simulation, start: () => void): readonly Racer[] {
   const before = new Set(simulation.processes.running);
   start();

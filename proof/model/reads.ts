@@ -2,24 +2,32 @@ import { nameOf } from "../../domain/event/subjects.ts";
 import { readTask } from "../../domain/fetch/task.ts";
 import type { Message } from "./queue.ts";
 
-/** A read of a document: when what was known before it was read, and for which messages. By the world's own clock. */
+/**
+ * A read of a document: when the state before it was read, and for which messages. By the world's own clock.
+ */
 type Read = { readonly began: number; readonly messages: readonly string[] };
 
-/** In milliseconds: two seconds for clocks that are apart, one for the gap between them, one for a date in whole seconds. */
+/**
+ * Milliseconds: two seconds of clock tolerance, one for the gap between them, one for a date in whole
+ * seconds.
+ */
 const longestDoubt = 4_000;
 
-/** Whether the provider's documents are read as rarely as can be. It knows what the pipeline can't. */
+/**
+ * Checks that the provider's documents are read as rarely as possible, from knowledge that the pipeline
+ * lacks.
+ */
 export class Reads {
   made = 0;
-  /** Reads for no task that was sent since the read that wrote the document began: none of them had to be. */
+  /** Unneeded reads: none of their tasks was sent after the read of the stored document had begun. */
   excess = 0;
   violation: string | undefined;
   /** By document. */
   readonly #stored = new Map<string, Read>();
-  /** Of which pages are kept. */
+  /** Documents with saved pages. */
   readonly #kept = new Map<string, Read>();
 
-  /** Watches the reads of one process. A document is named by its subject: it has one. */
+  /** Watches the reads of one process. Each subject has one document. */
   watch(messages: readonly Message[], now: () => number): ReadsOfProcess {
     const known = new Map<string, { readonly began: number; readonly stored: Read | undefined }>();
     const reads = new Map<string, Read | undefined>();
@@ -54,11 +62,11 @@ export class Reads {
   }
 }
 
-/** What a process does about a document. */
+/** A process's effects on a document. */
 export type ReadsOfProcess = {
   readonly load: (document: string) => void;
   readonly call: (document: string, isFirstPage: boolean) => void;
-  /** Keeps the pages that it has. */
+  /** Saves the pages read so far. */
   readonly keep: (document: string) => void;
   readonly write: (document: string) => void;
 };

@@ -6,7 +6,7 @@ import type { Do } from "./processes.ts";
 
 type Stage = "AWSCURRENT" | "AWSPENDING";
 
-/** The token's secret, on the engine of the local runner: its staging labels move as those of Secrets Manager do. */
+/** The token's secret, on the local runner's engine: its staging labels move as in Secrets Manager. */
 export class Secret {
   readonly #engine: SecretsEngine;
   readonly #id: string;
@@ -20,12 +20,12 @@ export class Secret {
     return this.#read("AWSCURRENT");
   }
 
-  /** As an operator does. */
+  /** Sets the token as an operator does. */
   set(token: string): void {
     this.#call("PutSecretValue", { SecretString: JSON.stringify({ token }) });
   }
 
-  /** The port of a process, for which each call is a step. */
+  /** Port for a process, in which each call is a step. */
   portOf(step: Do): TokenSecret {
     return {
       current: () => step("reads the token", () => this.current),

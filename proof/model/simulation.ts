@@ -21,28 +21,28 @@ import { Table, type TableMutation } from "./table.ts";
 export const workQueues = ["accounts", "endpoints", "fetch", "checks"] as const;
 export type WorkQueue = (typeof workQueues)[number];
 const begin = Date.UTC(2026, 0, 1);
-/** In milliseconds, of each function but the one that fetches. */
+/** Lifetime of a process of each function but the fetch, in milliseconds. */
 const processLifetime = 30_000;
 const batch = 3;
 const tokenKeptFor = 60_000;
 
-/** Whether a queue's messages are tasks, for the function that calls the provider. */
+/** Whether the queue contains tasks of the function that calls the provider. */
 function isOfTasks(name: WorkQueue): name is "fetch" | "checks" {
   return name === "fetch" || name === "checks";
 }
 
 export type SimulationOptions = {
   readonly mutation?: TableMutation;
-  /** By how much SQS's clock is ahead of DynamoDB's, in milliseconds. */
+  /** Difference of SQS's clock from DynamoDB's, in milliseconds. */
   readonly queueAhead?: number;
 };
 
-/** Something that can happen next. */
+/** A possible next action. */
 export type Action = { readonly what: string; readonly run: () => void };
 
 /**
- * The pipeline as the functions make it, around a provider: their own code, on queues, a table, a stream and a secret
- * that behave as those of AWS do. Each thing that a function does to them is a step, before which anything may happen.
+ * The pipeline's own functions with a provider, and simulated queues, table, stream and secret. Each effect
+ * of a function is a step, before which anything may happen.
  */
 export class Simulation implements Surroundings {
   readonly provider: Provider;
@@ -54,7 +54,7 @@ export class Simulation implements Surroundings {
   readonly subscribers = ["lender", "auditor"] as const;
   readonly entries: LogEntry[];
   readonly log: Log;
-  /** As the settings of the consumers that begin from now on have it. */
+  /** Mapping of consumers that start from now on. */
   accountsMapping: KindMapping = { ...defaultMapping.accounts, time: "time" };
   time = begin;
   readonly #queueAhead: number;
@@ -84,7 +84,7 @@ export class Simulation implements Surroundings {
     return queue;
   }
 
-  /** @param address ends in the name of a queue, or of its dead letters */
+  /** @param address ends in the name of a queue or dead-letter queue */
   send(address: string, message: Outgoing): void {
     const url = address.split("/").at(-1) ?? address;
     if (url.endsWith(" dead")) this.queue(url.slice(0, -" dead".length)).reject(message, this.queueTime);
@@ -95,7 +95,7 @@ export class Simulation implements Surroundings {
     this.queue(address.split("/").at(-1) ?? address).hide(receipt, this.queueTime + seconds * 1_000);
   }
 
-  /** The token as an environment that lives on reads it: kept for a while. */
+  /** Reads the token as a warm environment does: cached for a while. */
   tokenReaderOf(step: Do): SecretReader<TokenVersion> {
     const readAgain = async () => {
       const version = await step("reads the token", () => this.secret.current);
@@ -111,7 +111,7 @@ export class Simulation implements Surroundings {
     };
   }
 
-  /** The provider sends a webhook, once; what it takes for no 2xx is sent again. */
+  /** Sends a webhook once; without a 2xx answer it is sent again later. */
   deliver(webhook: Webhook): void {
     this.processes.start("receive", this.time + processLifetime, async ({ do: step }) => {
       const status = await receive(this, step, webhook);
@@ -121,7 +121,7 @@ export class Simulation implements Surroundings {
     });
   }
 
-  /** A queue's function gets a batch; whatever it does not report is deleted. */
+  /** Delivers a batch to a queue's function; what it does not report as failed is deleted. */
   poll(name: WorkQueue, messages: readonly Message[]): void {
     const queue = this.queue(name);
     const lifetime = isOfTasks(name) ? fetchLifetime : processLifetime;
@@ -134,7 +134,7 @@ export class Simulation implements Surroundings {
     });
   }
 
-  /** The relay gets what comes next in the stream; where it dies or fails, the same comes again. */
+  /** Delivers the next records of the stream; they are redelivered if the relay crashes or fails. */
   relay(): void {
     const from = this.#relayed;
     this.processes.start("relay", this.time + processLifetime, async ({ do: step }) => {
@@ -145,7 +145,7 @@ export class Simulation implements Surroundings {
     });
   }
 
-  /** The stream is handed over once more from a while ago. */
+  /** Redelivers earlier records of the stream. */
   replay(records: number): void {
     if (this.processes.count("relay") === 0) this.#relayed = Math.max(0, this.#relayed - records);
   }
@@ -154,7 +154,7 @@ export class Simulation implements Surroundings {
     this.processes.start("refresh", this.time + processLifetime, ({ do: step }) => refreshToken(this, step));
   }
 
-  /** An operator sends dead letters again. */
+  /** Redrives dead letters as an operator does. */
   redrive(name: WorkQueue, isWanted: (deadLetter: Message) => boolean): void {
     const queue = this.queue(name);
     this.processes.start("redrive", Number.POSITIVE_INFINITY, ({ do: step }) =>
@@ -162,13 +162,13 @@ export class Simulation implements Surroundings {
     );
   }
 
-  /** Time passes: processes that have lived too long are killed. */
+  /** Advances time and kills processes past their lifetime. */
   pass(millis: number): void {
     this.time += millis;
     this.processes.killOlder(this.time);
   }
 
-  /** What can happen next without anything going wrong. */
+  /** Possible next actions without a fault. */
   usual(): readonly Action[] {
     const isRelaying = this.processes.count("relay") > 0;
     const underWay = this.provider.webhooks.filter(({ isAnswered }) => !isAnswered);
@@ -196,7 +196,7 @@ export class Simulation implements Surroundings {
     return this.processes.pause();
   }
 
-  /** In how many milliseconds the next message can be received; undefined where none is hidden. */
+  /** Milliseconds until the next message becomes visible; undefined if none is hidden. */
   get untilNextVisible(): number | undefined {
     const times = workQueues.flatMap((name) => this.queue(name).messages.map(({ visibleAt }) => visibleAt));
     const hidden = times.filter((time) => time > this.queueTime);

@@ -10,7 +10,7 @@ import type { Reads } from "./reads.ts";
 import type { Secret } from "./secret.ts";
 import type { Table } from "./table.ts";
 
-/** What the functions of the model find around them. Times are milliseconds since 1970. */
+/** Surroundings of the model's functions. Times are milliseconds since 1970. */
 export type Surroundings = {
   readonly provider: Provider;
   readonly table: Table;
@@ -23,7 +23,7 @@ export type Surroundings = {
   /** By DynamoDB's clock. */
   readonly time: number;
   readonly now: () => Date;
-  /** @param url the name of a queue, or of its dead letters */
+  /** @param url name of a queue or dead-letter queue */
   send(url: string, message: Outgoing): void;
   hide(url: string, receipt: string, seconds: number): void;
   tokenReaderOf(step: Do): SecretReader<TokenVersion>;

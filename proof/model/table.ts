@@ -13,7 +13,7 @@ import type { Change } from "../../domain/state/change.ts";
 import type { State } from "../../domain/state/state.ts";
 import type { Do } from "./processes.ts";
 
-/** What is done otherwise than by the table's conditions, to show that the promises notice. */
+/** Deliberate faults in the table's conditions, to test that the promises notice. */
 export type TableMutation =
   | "none"
   | "a receipt is inserted again"
@@ -21,12 +21,14 @@ export type TableMutation =
   | "a document overwrites";
 
 type Stored = { readonly event: IncomeEvent; readonly receipts: Receipts };
-/** States that were read before they are updated, by name; each is kept as it is written. */
+/** States that were read before their update, by name; each is updated as it is written. */
 export type Ahead = Map<string, State | undefined>;
 
 const maxAttempts = 8;
 
-/** The table with its conditional writes, and its stream: what the relay's filter lets through, in order. */
+/**
+ * The table with its conditional writes, and its stream of records that pass the relay's filter, in order.
+ */
 export class Table {
   readonly events = new Map<string, Stored>();
   readonly eventIds = new Set<string>();
@@ -46,7 +48,7 @@ export class Table {
     return this.events.get(nameOfKey(key));
   }
 
-  /** A write of an event, under its conditions. */
+  /** Writes an event under its conditions. */
   writeEvent(write: Parameters<WriteItem>[0]): Awaited<ReturnType<WriteItem>> {
     const name = nameOfKey(write.key);
     const known = this.events.get(name);
@@ -94,7 +96,7 @@ export class Table {
     return document && { document, storage: {} };
   }
 
-  /** Writes over the document that was read, and over no other; the stream's filter lets news through. */
+  /** Overwrites the document that was read and no other; the stream's filter passes new ones. */
   saveDocument(
     known: StoredDocument | undefined,
     next: Document,
@@ -114,7 +116,7 @@ export class Table {
     return this.#texts.get(keyOf(subject, name));
   }
 
-  /** Notes which version of the token is refused, as `RefusalNote` says. */
+  /** Records which version of the token is refused, as `RefusalNote` defines. */
   noteRefusal(id: string): "noted" | "known" | "ended" {
     if (this.refusedVersion?.id === id) return this.refusedVersion.isEnded ? "ended" : "known";
     this.refusedVersion = { id, isEnded: false };

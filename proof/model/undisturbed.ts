@@ -4,7 +4,7 @@ import { accountIds, Provider } from "./provider.ts";
 import { Simulation } from "./simulation.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
-/** What happens a while after the one before it: there is new data, and its event comes, or an earlier one comes again. */
+/** A change some time after the previous one: new data with its event, or an earlier event again. */
 const happening = fc.record({
   afterMillis: fc.nat({ max: 15_000 }),
   accountId: fc.constantFrom(...accountIds),
@@ -13,7 +13,7 @@ const happening = fc.record({
 });
 
 /**
- * A time in which nothing goes wrong: each of two documents changes every 15 seconds on average, while each step of the
+ * A period without faults: each of two documents changes every 15 seconds on average, while each step of the
  * pipeline takes some time.
  */
 export const undisturbedTimes = fc.tuple(
@@ -23,7 +23,11 @@ export const undisturbedTimes = fc.tuple(
 
 type Undisturbed = typeof undisturbedTimes extends fc.Arbitrary<infer T> ? T : never;
 
-/** Lives such a time through. @returns the reads of documents that it took @throws where a promise is broken */
+/**
+ * Runs such a period.
+ * @returns the reads of documents
+ * @throws if a promise is broken
+ */
 export async function liveUndisturbed([stepMillis, happened]: Undisturbed) {
   const simulation = new Simulation(new Provider(false));
   const { provider, reads } = simulation;

@@ -5,9 +5,9 @@ const maxSteps = 20_000;
 const refreshEvery = 900_000;
 
 /**
- * Lets everything come to rest, with nothing going wrong any more: webhooks are sent until they are answered, an
- * operator redrives dead letters, and sets a token where the refresher raises its alarm.
- * @throws where that never comes
+ * Runs without faults until idle: sends webhooks until they are answered, redrives dead letters, and sets a
+ * token if the refresher raises its alarm.
+ * @throws if it never becomes idle
  */
 export async function waitUntilIdle(simulation: Simulation): Promise<void> {
   simulation.provider.isDown = false;
@@ -23,7 +23,7 @@ export async function waitUntilIdle(simulation: Simulation): Promise<void> {
   throw new Error("it never comes to rest");
 }
 
-/** The refresher runs by its schedule; where it said that it can't help, an operator does. */
+/** Runs the scheduled refresher; if it reported that it cannot help, sets a token as an operator does. */
 function healToken(simulation: Simulation): void {
   const last = simulation.entries.findLast(({ code }) => code.startsWith("TOKEN_"));
   if (last?.code === "TOKEN_REFUSED") simulation.secret.set(simulation.provider.issueToken());
@@ -33,7 +33,7 @@ function healToken(simulation: Simulation): void {
   }
 }
 
-/** @returns whether there was something to redrive: an event that has a reason waits for somebody to fix it */
+/** @returns whether there was something to redrive: an event with a reason waits for somebody to fix it */
 function redrive(simulation: Simulation): boolean {
   const isWanted =
     (name: WorkQueue) =>

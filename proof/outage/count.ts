@@ -8,30 +8,30 @@ import type { Sandbox } from "@income-events/sandbox/server.ts";
 import { z } from "zod";
 import { readDeadLetters, readTable, type TableSnapshot } from "../scenario/snapshot.ts";
 
-/** What an outage comes to; counted in the engines and at the provider, never by the callers. */
+/** Result of an outage, counted in the engines and at the provider, never by the callers. */
 export type OutageResult = TaskCounts &
   CallCounts & {
-    /** Of the stage's settings. */
+    /** Limit in the stage's settings. */
     readonly limitPerMinute: number;
-    /** Hours of the stage that the outage lasted: until all tasks waited, where that took longer than was asked for. */
+    /** Duration of the outage in hours of the stage: at least until all tasks waited. */
     readonly lasted: number;
-    /** Real seconds from the outage's end until nothing waits any more. */
+    /** Real seconds from the end of the outage until nothing waits. */
     readonly catchUpSeconds: number;
   };
 
 type TaskCounts = {
   readonly tasks: number;
   readonly done: number;
-  /** In all dead-letter queues, whatever they are. */
+  /** Messages in all dead-letter queues. */
   readonly deadLetters: number;
   readonly lost: number;
-  /** In words, what is lost and why there are dead letters. */
+  /** Lost tasks, and reasons of dead letters. */
   readonly faults: readonly string[];
 };
 
 type CallCounts = {
   readonly callsDuringOutage: number;
-  /** In the busiest minute of the whole run, wherever it begins. */
+  /** Maximum in any minute of the whole run. */
   readonly maxCallsPerMinute: number;
 };
 
@@ -58,7 +58,7 @@ export async function countTasks(
   };
 }
 
-/** The name of the task that a dead letter is, if it is one. */
+/** Names of the tasks in a dead letter; empty if it is not a task. */
 function taskNames(text: string): readonly string[] {
   try {
     const { success, data } = task.safeParse(JSON.parse(text));
@@ -80,8 +80,7 @@ export function countCalls(calls: readonly Call[], begun: number, ended: number)
 const minuteInMilliseconds = 60_000;
 
 /**
- * The most calls in any minute, wherever it begins: a limit that holds from one full minute to the next can be
- * exceeded twofold in the minute between.
+ * Maximum calls in any minute: a limit per calendar minute could be exceeded twofold across its boundary.
  * @param times milliseconds, in any order
  */
 export function mostInAnyMinute(times: readonly number[]): number {
@@ -89,20 +88,20 @@ export function mostInAnyMinute(times: readonly number[]): number {
   let oldest = 0;
   let most = 0;
   for (const [index, time] of sorted.entries()) {
-    // A minute ends before the moment that is a minute after its first.
+    // The end of the minute is exclusive.
     while (time - (sorted[oldest] ?? time) >= minuteInMilliseconds) oldest += 1;
     most = Math.max(most, index - oldest + 1);
   }
   return most;
 }
 
-/** What became of the tasks. `lost` says in words what is missing or wrong. */
+/** Outcome of the tasks. `lost` describes missing or wrong ones. */
 type Assessment = { readonly done: number; readonly lost: readonly string[] };
 
 /**
- * A task is done where the data that the provider serves is stored and marked as fetched; it is lost where it is
- * neither done nor in a dead-letter queue.
- * @param served what the provider answers, by task: `<account>/<endpoint>`
+ * A task is done if the provider's data is stored and marked as fetched; it is lost if it is neither done nor
+ * in a dead-letter queue.
+ * @param served the provider's data by task: `<account>/<endpoint>`
  * @param asDeadLetters names of the tasks in dead-letter queues
  */
 export function assessTasks(
@@ -126,19 +125,19 @@ function asJson(answer: unknown): unknown {
   return answer === undefined ? undefined : JSON.parse(JSON.stringify(answer));
 }
 
-/** One account's endpoints of which new data is reported: each is a task of reading. */
+/** An account's endpoints with new data: each is a task. */
 export type Fetched = { readonly accountId: string; readonly endpoints: readonly EndpointName[] };
 
 const accountsPerUser = 20;
-/** Accounts whose events are made before others get a turn: the sandbox must go on answering. */
+/** Accounts to process before yielding, so that the sandbox keeps answering. */
 const accountsPerTurn = 20;
 
-/** How many accounts have an endpoint for each of so many tasks. */
+/** Number of accounts that have this many endpoints in total. */
 export function accountsNeeded(tasks: number): number {
   return Math.ceil(tasks / endpointNames.length);
 }
 
-/** Connects as many accounts as so many tasks need; their events are queued for delivery. */
+/** Connects enough accounts for the tasks; their events are queued for delivery. */
 export async function connectAccounts(sandbox: Sandbox, tasks: number): Promise<readonly string[]> {
   const needed = accountsNeeded(tasks);
   const users = Math.ceil(needed / accountsPerUser);
@@ -150,8 +149,8 @@ export async function connectAccounts(sandbox: Sandbox, tasks: number): Promise<
 }
 
 /**
- * Deals tasks out over accounts: each of a different account or endpoint.
- * @throws RangeError where there are fewer accounts than `accountsNeeded`
+ * Distributes tasks over accounts and endpoints, each different.
+ * @throws RangeError with fewer accounts than `accountsNeeded`
  */
 export function dealTasks(accounts: readonly string[], tasks: number): readonly Fetched[] {
   const needed = accountsNeeded(tasks);
@@ -163,7 +162,7 @@ export function dealTasks(accounts: readonly string[], tasks: number): readonly 
   }));
 }
 
-/** Lets the provider fetch data: it announces each endpoint by a webhook. */
+/** Makes the provider fetch data, which it announces by one webhook per endpoint. */
 export async function announceData(sandbox: Sandbox, fetched: readonly Fetched[]): Promise<void> {
   for (const [index, { accountId, endpoints }] of fetched.entries()) {
     sandbox.fetchData(accountId, endpoints);

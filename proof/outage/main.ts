@@ -1,6 +1,4 @@
-/**
- * Shows one outage of the provider on the stage `compressed`, on this machine. `--help` lists the options.
- */
+/** Shows an outage of the provider on the stage `compressed`, on this machine. `--help` lists the options. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startSystem } from "@income-events/local-stack/system.ts";
@@ -28,7 +26,7 @@ Examples:
 It exits 0 only if every task is done, no message is a dead letter, nothing is lost, and in no minute more calls
 were made than the stage's settings allow.`;
 
-/** Reads the command line. Prints help, or what is wrong with it, and exits. */
+/** Parses the command line. Prints help or the error, and exits. */
 function parseOutageFlags(): OutageFlags {
   return new Command("npm run outage --")
     .description(

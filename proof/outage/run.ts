@@ -17,13 +17,13 @@ import {
 } from "./count.ts";
 
 export type Outage = {
-  /** How many documents are to be read while the provider is down. */
+  /** Documents to read while the provider is down. */
   readonly tasks: number;
-  /** How long it is down, in hours of the stage. */
+  /** Duration of the outage, in hours of the stage. */
   readonly hours: number;
-  /** What every call meets meanwhile. */
+  /** Fault of every call during the outage. */
   readonly fault: Pick<Fault, "status" | "effect">;
-  /** Of the stage's settings. */
+  /** From the stage's settings. */
   readonly divideDurationsBy: number;
   readonly limitPerMinute: number;
 };
@@ -32,16 +32,16 @@ type Run = { readonly system: System; readonly outage: Outage; readonly progress
 
 const pollEveryMs = 250;
 const reportEveryMs = 5_000;
-/** For what is neither the outage nor the calls that the rate allows: starting, storing, counting. */
+/** Milliseconds for everything but the outage and the rate limit: starting, storing, counting. */
 const patienceMs = 1_800_000;
 
 /**
- * Lets the provider be down while it announces new data, waits until all is caught up, and counts: calls in the
- * sandbox's log, documents in the table, dead letters in the queues.
- * @throws as soon as something is refused by a permission or can't be imported: that does not fix itself
+ * Takes the provider down while it announces new data, waits until the pipeline has caught up, and counts:
+ * calls in the sandbox's log, documents in the table, dead letters in the queues.
+ * @throws as soon as a permission is denied or an import fails: neither recovers by itself
  */
 export async function runOutage(system: System, outage: Outage, progress: Progress): Promise<OutageResult> {
-  // More than all waits of the run together, each of which has an end of its own.
+  // Longer than all waits of the run together, each of which has its own limit.
   const watch = watchForProblems(system.stack, 3 * patienceOf(outage));
   try {
     return await watch.during(play({ system, outage, progress }));
@@ -87,7 +87,7 @@ async function connect({ system, outage, progress }: Run): Promise<readonly stri
   return accounts;
 }
 
-/** Until the outage is over; not before every task waits, or it would be none for those that come late. */
+/** Runs the outage until its time is over and every task waits: later tasks would not experience it. */
 async function runFaultPhases(
   { system, outage, progress }: Run,
   fetched: readonly Fetched[],
@@ -104,13 +104,13 @@ async function runFaultPhases(
   });
   await announceData(sandbox, fetched);
   await sandbox.waitUntilIdle();
-  // Those that are hidden and those that are not are counted one after the other: the last may still be on their way.
+  // Visible and invisible messages are counted one after the other, so the last may be missed.
   while ((await depths.waiting()) + (await depths.deadLetters()) < tasks) await wait(pollEveryMs);
   progress(`Outage ${soFar()}: all of ${tasks} tasks wait`);
   await wait(Math.max(0, begun + millisecondsOf(outage) - Date.now()));
 }
 
-/** Until no queue holds anything any more; what is not done in time is counted as it is. */
+/** Waits until every queue is empty or the time is over; unfinished work is counted. */
 async function catchUp({ system, outage, progress }: Run): Promise<void> {
   progress("The provider is up: waiting until every queue is empty and the stream is read");
   using depths = queueDepths(system);
@@ -129,15 +129,15 @@ function patienceOf(outage: Outage): number {
   return patienceMs + millisecondsOf(outage) + (2 * outage.tasks * 60_000) / outage.limitPerMinute;
 }
 
-/** Reports long work every few seconds, until it is disposed of. */
+/** Reports progress every few seconds until disposed. */
 function reportProgress(progress: Progress, line: () => string | Promise<string>): Disposable {
   const report = async () => progress(await line());
-  // A line that can't be made is left out: the work itself says what is wrong.
+  // Skips a line that fails: the work itself reports its error.
   const timer = setInterval(() => void report().catch(() => undefined), reportEveryMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** How many tasks wait in the fetch queue, and how many messages lie in all dead-letter queues. */
+/** Tasks in the fetch queue, and messages in all dead-letter queues. */
 function queueDepths({ stack, access }: System) {
   const sqs = new SQSClient(access);
   const fetchQueue = outputOf(stack, "FetchQueueUrl");

@@ -4,7 +4,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { Access } from "@income-events/local-stack/system.ts";
 
-/** The SDK's clients of one caller. */
+/** The SDK clients of one caller. */
 export function clientsOf(access: Access) {
   const dynamodb = new DynamoDBClient(access);
   const sqs = new SQSClient(access);
@@ -19,7 +19,10 @@ export function clientsOf(access: Access) {
   };
 }
 
-/** What a FIFO queue asks for beside a message's body; a standard queue takes neither. Each message is in a group of its own. */
+/**
+ * Group and deduplication id that a FIFO queue requires; empty for a standard queue. Each message has its own
+ * group.
+ */
 export function fifoOrder(queueUrl: string): {
   readonly MessageGroupId?: string;
   readonly MessageDeduplicationId?: string;

@@ -4,23 +4,23 @@ import type { Sandbox } from "@income-events/sandbox/server.ts";
 import type { DeadLetter, KnownConnection, TableSnapshot } from "./snapshot.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** By id; whether it is connected at the provider. */
+/** Connection state at the provider, by id. */
 type Connections = ReadonlyMap<string, { readonly connected: boolean }>;
 
-/** What must be there in the end. */
+/** Expected final state. */
 export type Expectation = {
-  /** Ids of events that must be stored, and published to each subscriber whose filter lets them through. */
+  /** Ids of events that must be stored, and published to each subscriber whose filter matches. */
   readonly events: ReadonlySet<string>;
-  /** Ids of what must have ended in dead-letter queues, because it can't be understood. */
+  /** Ids of messages that must end in dead-letter queues because they cannot be understood. */
   readonly deadLetters: ReadonlySet<string>;
   readonly users: ReadonlySet<string>;
   readonly accounts: Connections;
   readonly companyAccounts: Connections;
-  /** By `<account id>/<endpoint>`: the data that the provider has. */
+  /** The provider's data, by `<account id>/<endpoint>`. */
   readonly data: ReadonlyMap<string, unknown>;
 };
 
-/** @param deadLetters what can't become an event or a task: ids, or the text of what has none */
+/** @param deadLetters ids of what cannot become an event or a task, or the text if it has no id */
 export function expectationOf(
   sandbox: Pick<Sandbox, "snapshot" | "data">,
   traffic: Pick<Traffic, "accepted">,
@@ -33,7 +33,7 @@ export function expectationOf(
         .filter(({ company, deleted }) => company === isCompany && !deleted)
         .map(({ id, connected }) => [id, { connected }]),
     );
-  // A company account's data is all there at once; what is fetched of it are the endpoints of every account.
+  // A company account's data exists at once; only the endpoints that every account has are fetched of it.
   const fetched = new Set(endpoints.filter(({ company }) => !company).map(({ endpoint }) => endpoint));
   const data = endpoints.filter(({ endpoint }) => fetched.has(endpoint));
   return {
@@ -50,14 +50,17 @@ export function expectationOf(
 
 export type Found = {
   readonly table: TableSnapshot;
-  /** By `<id>/<endpoint>`: data as text, wherever it is stored. */
+  /** Data as text, wherever it is stored, by `<id>/<endpoint>`. */
   readonly contents: ReadonlyMap<string, string>;
-  /** By subscriber: the distinct messages in its queue, or parked where it refused them, id and type. */
+  /**
+   * By subscriber: id and type of the distinct messages in its queue, or parked because the queue refused
+   * them.
+   */
   readonly messages: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly deadLetters: readonly DeadLetter[];
 };
 
-/** What is missing or wrong, in words; empty where every expected record and message is there. */
+/** Describes missing or wrong records; empty if every expected record and message exists. */
 export function findLosses(
   expected: Expectation,
   found: Found,
@@ -85,7 +88,7 @@ function missing(what: string, expected: Iterable<string>, found: Ids): readonly
   return [...expected].filter((id) => !found.has(id)).map((id) => `${what} ${id} is missing`);
 }
 
-/** Data that came in pages has a `next` beside what the provider knows of it. */
+/** Paged data has a `next` beyond the provider's fields. */
 function different(expected: Expectation["data"], found: Found["contents"]): readonly string[] {
   return [...expected].flatMap(([name, data]) => {
     const stored: unknown = JSON.parse(found.get(name) ?? "null");

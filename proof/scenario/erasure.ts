@@ -10,23 +10,23 @@ import { findRemains } from "../chaos/audit/find-remains.ts";
 import { clientsOf, fifoOrder } from "./clients.ts";
 import { sendLargeOf, type Target } from "./webhooks.ts";
 
-/** A user of whom nothing may be left. */
+/** A user of whom nothing may remain. */
 export type Erased = { readonly userId: string; readonly accountIds: readonly string[] };
 
 const ofSomebodyElse = "of somebody else";
 
 export type ErasureOptions = {
   readonly target: Target;
-  /** Milliseconds that the queues may take to empty. */
+  /** Maximum milliseconds until the queues are empty. */
   readonly patience: number;
-  /** What else is done while the erasure goes on. */
+  /** Runs while the erasure is in progress. */
   readonly meanwhile: () => Promise<void>;
 };
 
 /**
- * Has a user erased of whom there are large bodies, and dead letters in queue and archive, and lets the provider report
- * more of it afterwards.
- * @param userId of whom large bodies were sent before, and archived
+ * Erases a user with large bodies, and dead letters in queue and archive, and makes the provider report more
+ * afterwards.
+ * @param userId a user with large bodies that were sent and archived before
  */
 export async function eraseUser(
   { sandbox, stack, access }: System,
@@ -36,14 +36,14 @@ export async function eraseUser(
   await sendLargeOf(target, userId);
   await waitUntilIdle({ sandbox, stack }, patience);
   using clients = clientsOf(access);
-  // The eraser does not search its own dead letters: they get that of somebody else only.
+  // The eraser does not search its own dead letters, so they get only somebody else's.
   const own = outputOf(stack, "EraseQueueUrl");
   for (const { url, source } of deadLetterQueuesOf(stack)) {
     const bodies = source === own ? [ofSomebodyElse] : [ofSomebodyElse, JSON.stringify({ user: userId })];
     for (const MessageBody of bodies)
       await clients.sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody, ...fifoOrder(url) }));
   }
-  // Where Lambda puts what the relay gave up: a batch that names the user alone, and one that names others, too.
+  // Lambda's failure destination: a batch that names the user alone, and one that names others too.
   const Bucket = outputOf(stack, "FailuresBucketName");
   for (const [Key, users] of Object.entries({ alone: [userId], shared: [userId, ofSomebodyElse] })) {
     const Records = users.map((S) => ({ dynamodb: { NewImage: { event: { M: { userId: { S } } } } } }));
@@ -57,14 +57,14 @@ export async function eraseUser(
   await waitUntilIdle({ sandbox, stack }, patience);
 }
 
-/** What comes from then on comes too late, and between the two passes of the erasure. */
+/** Waits for the first pass: whatever arrives from then on is late, between the two passes of the erasure. */
 async function untilErasedOnce({ functions }: LocalStack): Promise<void> {
   const erasers = functions.filter(({ logicalId }) => logicalId.startsWith("Erase"));
   const isErased = () => erasers.some(({ log }) => log().some((line) => line.includes('"ERASED"')));
   while (!isErased()) await wait(100);
 }
 
-/** Asks for a user's erasure as the operator's command does. */
+/** Requests a user's erasure as the operator's command does. */
 export async function askForErasure(sqs: SQSClient, QueueUrl: string, userId: string): Promise<void> {
   const MessageBody = JSON.stringify({
     schemaVersion: 1,
@@ -82,7 +82,7 @@ export async function askForErasure(sqs: SQSClient, QueueUrl: string, userId: st
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 
-/** What is left of an erased user, and what was taken of others, in words. */
+/** Describes what remains of an erased user, and what others lost. */
 export async function findRemainsOf(
   { stack, access }: System,
   { userId, accountIds }: Erased,

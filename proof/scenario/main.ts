@@ -7,15 +7,18 @@ import { playScenario, type ScenarioResult } from "./run.ts";
 import { recordTraffic } from "./traffic.ts";
 
 const sandboxOptions = {
-  // A token in its last minutes, so that the refresher has something to do.
+  // A token in its last minutes, so that the refresher refreshes it.
   tokenLifetimeSeconds: 3600,
   initialTokenRemainingSeconds: 600,
   delivery: { firstRetryMs: 500, maxRetryMs: 4_000 },
-  /** Small enough that most documents come in two pages. */
+  /** Small enough that most documents have two pages. */
   pageSize: 6,
 };
 
-/** Runs the scenario on a new system. @returns 0 only if every expected record and message is there */
+/**
+ * Runs the scenario on a new system.
+ * @returns 0 only if every expected record and message exists
+ */
 export async function runScenario(options: StartOptions, surface: Surface): Promise<number> {
   const { print, progress, interrupted } = surface;
   const started = performance.now();
@@ -52,7 +55,10 @@ export async function runScenario(options: StartOptions, surface: Surface): Prom
   }
 }
 
-/** Counted in the engines and at the API, never by the senders. @param statuses of every request to a webhook */
+/**
+ * Counts in the engines and at the API, never at the senders.
+ * @param statuses of every request to a webhook
+ */
 function count(result: ScenarioResult, statuses: readonly number[]) {
   const { table, messages, deadLetters } = result.found;
   const events = [...table.events.values()];

@@ -4,15 +4,15 @@ import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import type { SubscriberCaller } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { z } from "zod";
 
-/** What became of the documents that messages announced. */
+/** Results of reading the announced documents. */
 export type DocumentsRead = {
-  /** Versions that were read, with the bytes that their message names. */
+  /** Versions that were read with the announced bytes. */
   readonly read: number;
-  /** In words. */
+  /** Descriptions of missing ones. */
   readonly missing: readonly string[];
 };
 
-/** A version of a document that a message announces. */
+/** A document version that a message announces. */
 export type AnnouncedDocument = {
   /** `account/<id>/<endpoint>`, as in the message. */
   readonly subject: string;
@@ -30,12 +30,15 @@ const dataMessage = z.object({
 });
 const problem = z.object({ type: z.string() });
 
-/** Longer than a function is away that was killed, and than the table is busy. */
+/** Covers the absence of a killed function, and a busy table. */
 const maxAttempts = 20;
 const longestWaitMs = 2_000;
 const readsAtOnce = 4;
 
-/** The versions that messages announce, each once. @param bodies of all messages that a subscriber was sent */
+/**
+ * The announced versions, each once.
+ * @param bodies of all messages to a subscriber
+ */
 export function documentsIn(bodies: readonly string[]): readonly AnnouncedDocument[] {
   const messages = bodies.flatMap((body) => dataMessage.safeParse(JSON.parse(body)).data ?? []);
   const newest = new Map<string, string>();
@@ -52,8 +55,8 @@ export function documentsIn(bodies: readonly string[]): readonly AnnouncedDocume
 }
 
 /**
- * Reads each version that was announced to a subscriber, as the subscriber itself. A version that a later message replaced
- * need not be there any more, and of who was erased nothing may be.
+ * Reads each version that was announced to a subscriber, with its credentials. A replaced version may be
+ * missing; an erased subject's must be.
  * @param isErased whether a message's subject was erased
  */
 export async function readDocuments(
@@ -79,13 +82,16 @@ export async function readDocuments(
   return { read, missing };
 }
 
-/** `read`; `replaced` and `gone`, which are well where the message is old or its subject erased; else what is wrong. */
+/**
+ * Returns `read`; `replaced` and `gone`, which are fine if the message is old or its subject erased; else the
+ * problem.
+ */
 async function readOne(
   { href, sha256 }: AnnouncedDocument,
   { region, credentials }: Parameters<typeof readDocuments>[1],
 ): Promise<string> {
   for (let tries = 1; ; tries += 1) {
-    // A connection that breaks in the middle of an answer is tried again like an error.
+    // Retries a connection that breaks during an answer like an error.
     const answer = await signedFetch(new URL(href), { region, credentials })
       .then(async (response) => ({
         status: response.status,

@@ -14,47 +14,54 @@ import { readArchive, readBodies, readContents, readTable, typesById } from "./s
 import { identityOf, type Traffic } from "./traffic.ts";
 import { sendBadInput, sendLargeOf, type Target } from "./webhooks.ts";
 
-/** What a scenario found, and what is missing or wrong in it. */
+/** Findings of a scenario, and what is missing or wrong. */
 export type ScenarioResult = {
   readonly found: Found;
-  /** Versions of documents that were announced to subscribers, and read. */
+  /** Announced document versions that subscribers read. */
   readonly documentsRead: number;
-  /** Those that could not be read, in words. */
+  /** Descriptions of those that could not be read. */
   readonly documentsMissing: readonly string[];
   readonly kills: number;
   readonly losses: readonly string[];
 };
 
 export type ScenarioLoad = {
-  /** The headers that a webhook must carry. */
+  /** Headers that a webhook must have. */
   readonly secret: Target["secret"];
   readonly users: number;
   readonly progress: Progress;
 };
 
-/** Neither events nor tasks, by the output that names their queue: each must end in that queue's dead letters. */
+/**
+ * Neither events nor tasks, by the output that names their queue: each must end in that queue's dead letters.
+ */
 const unreadableTasks = {
   FetchQueueUrl: '{"schemaVersion":0}',
   EraseQueueUrl: '{"schemaVersion":-1}',
   ChecksQueueUrl: '{"schemaVersion":-2}',
 };
 const failuresOfProvider = 5;
-/** More than there are first calls for company accounts: some call is refused with the secret read again, too. */
+/**
+ * More than the first calls for company accounts, so that a call with the secret read again is refused too.
+ */
 const refusedCalls = 10;
 const companyAccountsPerScenario = 3;
-/** Users that no webhook announces: reconciliation must find them. */
+/** Users without a webhook, whom reconciliation must find. */
 const maxUnannouncedUsers = 2;
-/** Milliseconds that the queues may take to empty: a killed function's messages come back after their visibility. */
+/**
+ * Maximum milliseconds until the queues are empty: a killed function's messages reappear after their
+ * visibility timeout.
+ */
 const patience = 900_000;
-/** All of the 14 days that a queue keeps a message: with it every dead letter nears its end. */
+/** The 14 days for which a queue keeps a message: every dead letter then counts as near its end. */
 const wholeRetention = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
 
 /**
- * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
- * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue gone
- * for one sending of each sender, and each function killed once while it works. Then counts, in the engines, what must
- * be there, and lets each subscriber read every document that was announced to it.
- * @throws as soon as something is refused by a permission or can't be imported: that does not fix itself
+ * Connects users' accounts while everything fails once: duplicates, late repeats, large and unreadable
+ * bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue refusing
+ * one batch of each sender, and each function killed once while it runs. Then checks the engines' final
+ * state, and reads every announced document as each subscriber.
+ * @throws as soon as a permission is denied or an import fails: neither recovers by itself
  */
 export async function playScenario(
   system: System,
@@ -107,7 +114,7 @@ export async function playScenario(
 }
 
 type Played = {
-  /** The ids of bodies that can't become events. */
+  /** Ids of bodies that cannot become events. */
   readonly poison: ReadonlySet<string>;
   readonly erased: Erased;
 };
@@ -117,7 +124,7 @@ async function play(
   kills: OncePerTarget,
   { target, users, progress }: Omit<ScenarioLoad, "secret"> & { readonly target: Target },
 ): Promise<Played> {
-  // First, so that whichever run of reconciliation is the day's first one finds them.
+  // First, so that the day's first reconciliation finds them, whichever run that is.
   await sandbox.createUsers(Math.min(users, maxUnannouncedUsers), { drop: true });
   progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
   sandbox.fault({ path: "^/api/v0.4/accounts/", method: "GET", status: 503, times: failuresOfProvider });
@@ -150,12 +157,12 @@ async function play(
   progress("Waiting until every queue is empty and the stream is read");
   await Promise.all([
     waitUntilIdle({ sandbox, stack }, patience),
-    // An ordinary run, which may be killed: what it has hidden then comes back while others are waited for.
+    // An ordinary run, which may be killed: its hidden messages reappear while other work is awaited.
     invokeUntilHealed(stack, kills, "ArchiveFunctionName"),
   ]);
   progress("Archiving the dead letters");
   const depths = () => Promise.all(deadLetterQueuesOf(stack).map(({ url }) => queueDepth(clients.sqs, url)));
-  // What a killed run had received comes back when its visibility timeout is over.
+  // Messages of a killed run reappear after their visibility timeout.
   while ((await depths()).some((depth) => depth > 0)) {
     const outcome = await functionOf(stack, "ArchiveFunctionName").invoke(wholeRetention);
     if (outcome.kind !== "returned") throw new Error("The dead letters could not be archived");
@@ -163,7 +170,7 @@ async function play(
   return { poison: new Set(poison.map(identityOf)), erased };
 }
 
-/** Nothing is expected of the user who is erased in the end. */
+/** Nothing is expected of the user who is erased at the end. */
 function withoutErased(expected: Expectation, traffic: Traffic, { userId, accountIds }: Erased): Expectation {
   const own = new Set([userId, ...accountIds]);
   const data = [...expected.data].filter(([name]) => !accountIds.some((id) => name.startsWith(`${id}/`)));
@@ -183,7 +190,7 @@ function functionOf(stack: LocalStack, output: string) {
   return found;
 }
 
-/** A killed scheduled function is invoked again by its schedule; here the schedule does not wait. */
+/** A killed scheduled function is invoked again by its schedule; here without the wait. */
 async function invokeUntilHealed(stack: LocalStack, kills: OncePerTarget, output: string): Promise<void> {
   const target = functionOf(stack, output);
   for (let tries = 0; tries < 3; tries += 1) {
@@ -194,11 +201,11 @@ async function invokeUntilHealed(stack: LocalStack, kills: OncePerTarget, output
 
 type Snapshot = {
   readonly found: Found;
-  /** By subscriber: the texts of its messages, those included that its queue refused. */
+  /** Texts of the messages by subscriber, including those that its queue refused. */
   readonly bodies: ReadonlyMap<string, readonly string[]>;
 };
 
-/** Each subscriber reads its queue itself, with what it may. */
+/** Reads each subscriber's queue with its own credentials. */
 async function takeSnapshot({ stack, access, subscribers }: System): Promise<Snapshot> {
   const table = await readTable(access, outputOf(stack, "TableName"));
   const contents = await readContents(access, outputOf(stack, "OverflowBucketName"), table);
@@ -212,14 +219,14 @@ async function takeSnapshot({ stack, access, subscribers }: System): Promise<Sna
   return { found: { table, contents, messages, deadLetters }, bodies };
 }
 
-/** Something that the scenario does once to each of several targets. */
+/** A fault that hits each of several targets once. */
 type OncePerTarget = {
   /** The remaining targets. */
   readonly left: () => readonly string[];
   readonly stop: () => void;
 };
 
-/** Calls with which Lambda itself polls a function's queue or stream, in the function's role. */
+/** Calls with which Lambda polls a function's queue or stream in the function's role. */
 const polls: ReadonlySet<string> = new Set([
   "sqs:ReceiveMessage",
   "sqs:DeleteMessage",
@@ -232,8 +239,8 @@ const polls: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Kills each function once while it works: right after an engine applied one of its calls, and before the function
- * learns of it. That is where a pipeline that forgets, forgets.
+ * Kills each function once while it runs: after an engine applied one of its calls, and before the function
+ * gets the answer, which is where data would be lost.
  */
 function killEachOnce({ gateway, functions }: LocalStack): OncePerTarget & { count(): number } {
   const left = new Map(functions.map((target) => [target.name, target]));
@@ -242,7 +249,7 @@ function killEachOnce({ gateway, functions }: LocalStack): OncePerTarget & { cou
     const target = left.get(principal);
     if (target === undefined || phase !== "after" || polls.has(action)) return undefined;
     const killed = target.killWorking();
-    // The call of a process that has ended meanwhile.
+    // The process had already ended.
     if (killed === 0) return undefined;
     left.delete(principal);
     count += killed;
@@ -260,7 +267,7 @@ const refusal = {
 };
 
 /**
- * Lets the queue of each subscriber refuse one message batch of each sender: what was in it must be parked in the
+ * Makes each subscriber's queue refuse one batch of each sender: its messages must be parked in the
  * dead-letter queue.
  */
 function refuseEachOnce(stack: LocalStack): OncePerTarget {

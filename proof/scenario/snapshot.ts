@@ -50,19 +50,19 @@ export type KnownConnection = z.output<typeof knownConnection>;
 type StoredEvent = {
   readonly type: string;
   readonly receipts: number;
-  /** Found by reconciliation: no webhook announced it. */
+  /** Found by reconciliation, without a webhook. */
   readonly reconciled: boolean;
 };
 
-/** What the table holds, read with the SDK. Ids are the provider's. */
+/** Content of the table, read with the SDK. Ids are the provider's. */
 export type TableSnapshot = {
   readonly events: ReadonlyMap<string, StoredEvent>;
   readonly users: ReadonlySet<string>;
   readonly accounts: ReadonlyMap<string, KnownConnection>;
   readonly companyAccounts: ReadonlyMap<string, KnownConnection>;
-  /** Documents that were read since the last event that announced them, `<id>/<endpoint>`. */
+  /** Documents read since their last announcement, `<id>/<endpoint>`. */
   readonly data: ReadonlySet<string>;
-  /** Texts of contents in the table itself, by the same names. */
+  /** Texts of contents in the table, by the same names. */
   readonly contents: ReadonlyMap<string, string>;
   /** Keys of contents in the bucket, by the same names. */
   readonly objects: ReadonlyMap<string, string>;
@@ -140,7 +140,7 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
   return { events, users, accounts, companyAccounts, contents, objects, data };
 }
 
-/** An announcement of a document: its names with and without its range, and when the event was received. */
+/** An announcement of a document: its names with and without the range, and when the event was received. */
 type Announced = { readonly names: readonly string[]; readonly since: number };
 
 function announcedBy(event: z.output<typeof eventItem>["event"], since: number): readonly Announced[] {
@@ -151,7 +151,7 @@ function announcedBy(event: z.output<typeof eventItem>["event"], since: number):
   return [{ names: dateStart === undefined ? [whole] : [`${whole}#${dateStart}..${dateEnd}`, whole], since }];
 }
 
-/** Documents that are read for all that announced them, without their ranges: one is when all of its ranges are. */
+/** Documents that are read since all of their announcements, named without ranges: all ranges must be. */
 function upToDate(announced: readonly Announced[], readAt: ReadonlyMap<string, number>): ReadonlySet<string> {
   const withoutRange = (name: string) => name.replace(/#.*$/, "");
   const behind = announced
@@ -160,7 +160,7 @@ function upToDate(announced: readonly Announced[], readAt: ReadonlyMap<string, n
   return new Set([...readAt.keys()].map(withoutRange)).difference(new Set(behind));
 }
 
-/** The texts of all contents, by the documents' names: those in the table and those in the bucket. */
+/** Texts of all contents in the table and the bucket, by document. */
 export async function readContents(
   access: Access,
   Bucket: string,
@@ -175,12 +175,12 @@ export async function readContents(
   return texts;
 }
 
-/** The distinct messages of a subscriber's queue, by id; reading takes them out of the queue. */
+/** Distinct messages of a subscriber's queue by id, taken out of the queue. */
 export async function readSubscriber(access: Access, queueUrl: string): Promise<ReadonlyMap<string, string>> {
   return typesById(await readBodies(access, queueUrl));
 }
 
-/** The texts of all messages of a queue; reading takes them out of it. */
+/** Texts of all messages of a queue, taken out of it. */
 export async function readBodies(access: Access, queueUrl: string): Promise<readonly string[]> {
   return (await Array.fromAsync(drain(access, queueUrl))).map(({ Body = "" }) => Body);
 }
@@ -193,7 +193,7 @@ export function typesById(bodies: readonly string[]): ReadonlyMap<string, string
   return new Map(messages.map(({ id, type }) => [id, type]));
 }
 
-/** A dead letter: what it is (the event's id, or its text where it has none), and why it is one. */
+/** A dead letter: the event's id, or its text if it has none, and the reason. */
 export type DeadLetter = { readonly id: string; readonly reason: string; readonly body: string };
 
 const identified = z.object({ id: z.string() });
@@ -204,8 +204,8 @@ function deadLetterOf(body: string, reason: string): DeadLetter {
 }
 
 /**
- * The messages of a dead-letter queue; reading takes them out of it. Our own functions say why they sent one
- * there. What SQS itself moved there was received as often as its source allows, and nobody knows more.
+ * Messages of a dead-letter queue, taken out of it. Functions add a reason to those that they send. Those
+ * that SQS moved were received as often as the source queue allows.
  */
 export async function readDeadLetters(
   access: Access,
@@ -235,10 +235,10 @@ const archived = z.object({
   reason: z.string().default("received as often as its queue allows"),
 });
 
-/** What the archive holds: what could not be processed, and what a subscriber's queue refused. */
+/** Content of the archive: failed messages, and those that a subscriber's queue refused. */
 export type Archived = {
   readonly deadLetters: readonly DeadLetter[];
-  /** By subscriber: the texts of its messages. */
+  /** Texts of messages by subscriber. */
   readonly parked: ReadonlyMap<string, readonly string[]>;
 };
 
@@ -255,8 +255,8 @@ export async function readArchive(access: Access, Bucket: string): Promise<Archi
 }
 
 /**
- * All messages of a queue, with their attributes; each is taken out of it. It waits for those that another reader
- * holds, to delete them or to give them back: the archive's runs, for one, hide all dead letters for a moment.
+ * All messages of a queue with their attributes, taken out of it. Waits for those that another reader holds
+ * until it deletes or returns them: the archive's runs hide all dead letters for a while.
  */
 export async function* drain(access: Access, QueueUrl: string): AsyncGenerator<Message> {
   using clients = clientsOf(access);

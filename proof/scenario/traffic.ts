@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Exchange } from "@income-events/local-stack/api/http-api.ts";
 
-/** A webhook's body: once it is accepted, it must be found again, as an event or as a dead letter. */
+/** A webhook's body: once accepted, it must be found as an event or as a dead letter. */
 export type Webhook = { readonly kind: string; readonly body: Buffer };
 
 /**
- * An event's identity as the pipeline promises it: SHA-256 of the kind, a line end and the raw body, base64url.
- * Written here a second time on purpose: a checker that shared the pipeline's code would share its mistakes.
+ * Documented identity of an event: SHA-256 of the kind, a line end and the raw body, base64url. Implemented
+ * separately on purpose: a check that shared the pipeline's code would share its faults.
  */
 export function identityOf({ kind, body }: Webhook): string {
   return createHash("sha256").update(`${kind}\n`).update(body).digest("base64url");
 }
 
-/** The identities of the events in a webhook: of `update_multi_endpoint` one for each element, else the webhook's. */
+/** Identities of the events in a webhook: one per element of `update_multi_endpoint`, else the webhook's. */
 export function eventIdsOf(webhook: Webhook): readonly string[] {
   const id = identityOf(webhook);
   const list = webhook.kind === "endpoints" ? listIn(webhook.body) : undefined;
@@ -35,14 +35,14 @@ function listIn(body: Buffer): { readonly shared: object; readonly elements: rea
   }
 }
 
-/** What the API answered, recorded where it was answered. */
+/** Answers of the API, recorded at the API. */
 export type Traffic = {
   readonly observe: (exchange: Exchange) => void;
   /** Status of every request to a webhook. */
   readonly statuses: () => readonly number[];
   /** Ids of the bodies that were answered 2xx: each must be found again. */
   readonly accepted: () => ReadonlySet<string>;
-  /** Those of them whose body names one of these ids of the provider. */
+  /** Those whose body contains one of these provider ids. */
   readonly naming: (ids: readonly string[]) => ReadonlySet<string>;
 };
 

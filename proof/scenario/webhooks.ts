@@ -3,7 +3,7 @@ import type { Webhook } from "./traffic.ts";
 
 export type Account = { readonly id: string; readonly userId: string };
 
-/** Where webhooks are sent, and the headers that they must carry. */
+/** URL of the webhooks, and the headers that they must have. */
 export type Target = { readonly url: string; readonly secret: Readonly<Record<string, string>> };
 
 type Subjects = {
@@ -13,13 +13,13 @@ type Subjects = {
 };
 
 const kinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
-/** Too large for a message or an item, so that it goes through the overflow bucket. */
+/** Too large for a message or an item, so it is stored in the overflow bucket. */
 const padding = "x".repeat(400_000);
 
 /**
- * Sends what a provider's bad day brings: bodies three times, late repeats that contradict the state, large ones,
+ * Sends a provider's bad day: bodies three times, late repeats that contradict the state, large ones,
  * unreadable ones, and wrong secrets.
- * @returns accepted bodies that can't become events: each must end in a dead-letter queue
+ * @returns accepted bodies that cannot become events: each must end in a dead-letter queue
  */
 export async function sendBadInput(
   target: Target,
@@ -47,7 +47,7 @@ export async function sendBadInput(
         padding,
       }),
     ),
-    // Late news of the past: the account was disconnected once, and is connected again by now.
+    // Late reports: the account was disconnected once, and is connected again by now.
     ...["disconnect_account", "create_account"].flatMap((event) =>
       accounts
         .slice(0, 5)
@@ -57,15 +57,15 @@ export async function sendBadInput(
     ),
   ];
   const poison = kinds.flatMap((kind) => [
-    // Of users an unreadable body that may hold a credential is answered 503. An empty one is kept.
+    // An unreadable body of users may contain a credential, so it is answered 503. An empty one is stored.
     { kind, body: Buffer.from(kind === "users" ? "" : '{"action":') },
     json(kind, { action: "no_such_event", event: "no_such_event" }),
   ]);
-  // Those of a kind one after another: what an account is announced has an order.
+  // One at a time within a kind: an account's announcements have an order.
   const once = Map.groupBy([...good, ...poison], ({ kind }) => kind).values();
   await Promise.all([...once].map((webhooks) => sendInTurn(target, webhooks)));
   await Promise.all([...good, ...good].map((webhook) => sendInTurn(target, [webhook])));
-  // An address with a slash at its end has a function of its own.
+  // A URL with a trailing slash has its own function.
   await sendInTurn(
     target,
     users.slice(0, 1).map((id) => ({ ...largeUserEvent(id), kind: "users/" })),
@@ -74,9 +74,9 @@ export async function sendBadInput(
   return poison;
 }
 
-/** Sends, of one user, an event and what can't be read: both too large for a message. */
+/** Sends a user's event and an unreadable body, both too large for a message. */
 export async function sendLargeOf(target: Target, userId: string): Promise<void> {
-  // Of user events nothing that can't be read is kept.
+  // Unreadable bodies of users are not stored.
   const unreadable = { kind: "accounts", body: Buffer.from(`{"user":"${userId}",${padding}`) };
   await sendInTurn(target, [largeUserEvent(userId), unreadable]);
 }
@@ -86,7 +86,7 @@ async function sendInTurn(target: Target, webhooks: readonly Webhook[]): Promise
   for (const webhook of webhooks) {
     let status = 0;
     for (let tries = 0; tries < 15 && (status === 0 || status >= 500); tries += 1) {
-      // Longer each time: a function that starts on a busy machine takes its time.
+      // Backs off: a function that starts on a busy machine takes time.
       await wait(tries * 200);
       status = await post(target, webhook);
     }

@@ -1,7 +1,7 @@
 import type { Message } from "@aws-sdk/client-sqs";
 import type { APIGatewayProxyEventV2, Context, SQSEvent, SQSRecord } from "aws-lambda";
 
-/** What Lambda passes beside the event; no function of ours reads it. */
+/** Lambda's context, which no function reads. */
 export const context: Context = {
   callbackWaitsForEmptyEventLoop: false,
   functionName: "test",
@@ -24,7 +24,7 @@ export type Request = {
   readonly body?: string | Buffer | undefined;
 };
 
-/** A call as an HTTP API hands it over (payload format 2.0): a body of bytes comes base64-encoded. */
+/** Event of an HTTP API (payload format 2.0): a body of bytes is base64-encoded. */
 export function httpEvent({
   method = "POST",
   path = "/",
@@ -56,7 +56,7 @@ export function httpEvent({
   };
 }
 
-/** What SQS counts about a message: how often it was received, and when first. */
+/** Receive count of a message, and time of the first receive. */
 export type Receives = { readonly receives?: number; readonly firstReceivedAt?: Date };
 
 export function sqsEvent(messages: readonly Message[], receives: Receives = {}): SQSEvent {

@@ -3,7 +3,7 @@ import { explain } from "@income-events/local-stack/explain.ts";
 const started = performance.now();
 const shownFaults = 20;
 
-/** A line for people, with the seconds since the start. */
+/** A line with the seconds since the start. */
 export function timed(step: string): string {
   return `${((performance.now() - started) / 1_000).toFixed(1).padStart(6)} s  ${step}\n`;
 }
@@ -15,8 +15,9 @@ export function printFaults(faults: readonly string[]): void {
 }
 
 /**
- * Runs a program to its end, and reports what it throws.
- * @param main gets what resolves when the operator wants it to end @returns the exit code
+ * Runs a program to its end and reports its errors.
+ * @param main receives a promise that resolves when the operator interrupts
+ * @returns the exit code
  */
 export async function runProgram(main: (interrupted: Promise<undefined>) => Promise<number>): Promise<void> {
   const interrupted = new Promise<undefined>((resolve) => {
@@ -25,7 +26,7 @@ export async function runProgram(main: (interrupted: Promise<undefined>) => Prom
   });
   try {
     process.exitCode = await main(interrupted);
-    // What an interrupted run leaves at work ends with this process.
+    // Work that an interrupted run leaves behind ends with this process.
     if (process.exitCode === 130) process.exit();
   } catch (error) {
     process.stderr.write(`\n${explain(error)}\n`);

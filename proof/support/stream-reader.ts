@@ -6,7 +6,10 @@ import {
   GetShardIteratorCommand,
 } from "@aws-sdk/client-dynamodb-streams";
 
-/** Reads a table's stream from its beginning: each call takes a page of every shard. @returns how many records it found */
+/**
+ * Reads a table's stream from its beginning: each call reads a page of every shard.
+ * @returns the number of records found
+ */
 export function streamReader(
   streams: DynamoDBStreamsClient,
   StreamArn: string,

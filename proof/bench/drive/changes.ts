@@ -4,7 +4,7 @@ import { type StreamRecord, streamRecord } from "@income-events/local-stack/sour
 import { streamReader } from "../../support/stream-reader.ts";
 import { failedIn } from "./queues.ts";
 
-/** Returns the changes since the last call that the stream's event source would hand over, in order. */
+/** Returns the changes since the last call that the stream's event source would deliver, in order. */
 export type ChangeReader = () => Promise<readonly StreamRecord[]>;
 
 export function readChanges(
@@ -23,11 +23,11 @@ export function readChanges(
   };
 }
 
-/** As the stack's event source is set. */
+/** Batch size of the stack's event source. */
 const batchSize = 100;
 const maxAttempts = 20;
 
-/** Hands changes to a function as the stream's event source does: it starts again from the first that failed. */
+/** Delivers changes to a function as the stream's event source does, restarting from the first failed one. */
 export async function relayChanges(
   records: readonly StreamRecord[],
   work: (event: object) => Promise<unknown>,

@@ -9,7 +9,7 @@ import { relayChanges } from "./changes.ts";
 import { addRequests, depthOf, drainBatch, type QueueRequests } from "./queues.ts";
 import { type RunningImplementation, webhookSecret } from "./running-implementation.ts";
 
-/** What the functions of one part used. */
+/** Resources that the functions of one part used. */
 export type Spent = { invocations: number; cpuMicros: number; maxResidentBytes: number };
 
 export type Driven = {
@@ -19,7 +19,7 @@ export type Driven = {
 };
 
 export type DriveOptions = {
-  /** How many webhooks are delivered before the queues and the stream are drained. */
+  /** Webhooks to deliver before the queues and the stream are drained. */
   readonly atOnce?: number;
   readonly onProgress?: (deliveries: number) => void;
 };
@@ -28,14 +28,15 @@ const usualAtOnce = 140;
 const pollMs = 100;
 const hiddenSeconds = 1;
 /**
- * Time between the start of a fetch and the webhook that announces its data. The check of a start counts data as an answer
- * only if it was read later than the services' clocks, which count seconds, may be apart.
+ * Milliseconds between the start of a fetch and the webhook that announces its data. Exceeds the clock
+ * tolerance of the check of a start, which counts data as an answer only if it was read later.
  */
 const answerMs = 3_100;
 
 /**
- * Takes deliveries through all functions of an implementation until nothing is left to do, one function after the other,
- * so that each implementation gets the same batches. @throws where a function fails or refuses a webhook
+ * Processes deliveries with all functions of an implementation until no work is left, one function at a time
+ * so that each implementation gets the same batches.
+ * @throws if a function fails or refuses a webhook
  */
 export async function drive(
   running: RunningImplementation,
@@ -51,7 +52,7 @@ export async function drive(
     await driver.deliver(others);
     await driver.drain();
     if (others.length > 0) startedAt = performance.now();
-    // Only ours checks whether a start was answered.
+    // Only our implementation checks whether a start was answered.
     const isChecked = running.implementation === "ours" && answers.length > 0;
     if (isChecked) await sleep(Math.max(0, startedAt + answerMs - performance.now()));
     await driver.deliver(answers);
@@ -62,7 +63,7 @@ export async function drive(
   return { spent: driver.spent, sourceRequests: driver.sourceRequests };
 }
 
-/** A webhook as API Gateway hands it to a function. */
+/** Event of a webhook from API Gateway. */
 export function webhookEvent(kind: WebhookKind, body: string): object {
   const headers = {
     "content-type": "application/json",
@@ -100,7 +101,7 @@ class Driver {
     }
   }
 
-  /** Lets the functions work until no queue and no stream shows anything more. */
+  /** Runs the functions until all queues and the stream are empty. */
   async drain(fetchQueues: readonly string[] = this.#fetchQueues().slice(0, 1)): Promise<void> {
     for (let isBusy = true; isBusy; ) {
       isBusy = false;
@@ -116,7 +117,7 @@ class Driver {
     }
   }
 
-  /** Drains also what is hidden for a while: failed messages, tasks that wait for the rate, checks of starts. */
+  /** Also drains hidden messages: failed ones, tasks that wait for the rate, checks of starts. */
   async drainHidden(): Promise<void> {
     const queues = [...this.#stores.map(([queueUrl]) => queueUrl), ...this.#fetchQueues()];
     for (;;) {
@@ -151,7 +152,7 @@ class Driver {
     return JSON.parse(outcome.payload);
   }
 
-  /** The queue of tasks, and that of checks, which only ours has. */
+  /** The queue of tasks, and the queue of checks, which only our implementation has. */
   #fetchQueues(): readonly string[] {
     const { FetchQueueUrl = "", ChecksQueueUrl = "" } = this.#running.stack.outputs;
     return this.#running.implementation === "ours" ? [FetchQueueUrl, ChecksQueueUrl] : [FetchQueueUrl];

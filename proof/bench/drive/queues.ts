@@ -11,13 +11,13 @@ import type { Gateway } from "@income-events/local-stack/gateway/types.ts";
 import { queueRecord } from "@income-events/local-stack/sources/queue-source.ts";
 import { z } from "zod";
 
-/** Requests as SQS bills them; those to FIFO queues, which cost more, are part of `all`. */
+/** Requests as SQS bills them; `fifo`, which costs more, is part of `all`. */
 export type QueueRequests = { readonly all: number; readonly fifo: number };
 
 /** SQS bills each 64 KB of a request's messages as one request. Source: the pricing page of SQS. */
 const chunkBytes = 65_536;
 
-/** As how many requests SQS bills one that sends or receives these bodies. */
+/** Number of requests that SQS bills for sending or receiving these bodies together. */
 export function billedRequests(bodies: readonly string[]): number {
   const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0);
   return Math.max(1, Math.ceil(bytes / chunkBytes));
@@ -27,7 +27,7 @@ export function addRequests(sum: QueueRequests, queueUrl: string, requests: numb
   return { all: sum.all + requests, fifo: sum.fifo + (queueUrl.endsWith(".fifo") ? requests : 0) };
 }
 
-/** Counts the billed requests of functions to SQS from now on. */
+/** Counts the functions' billed requests to SQS from now on. */
 export function countRequests(gateway: Gateway): () => QueueRequests {
   let count: QueueRequests = { all: 0, fifo: 0 };
   gateway.intercept(async ({ service, isFromFunction, body }, phase) => {
@@ -49,18 +49,21 @@ const answerSchema = z.object({
   batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).default([]),
 });
 
-/** The ids of the messages or changes that a function reports as failed. @throws where its answer has another form */
+/**
+ * Ids of the messages or changes that a function reports as failed.
+ * @throws if its answer has another form
+ */
 export function failedIn(answer: unknown): readonly string[] {
   return answerSchema.parse(answer ?? {}).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 }
 
-/** As the stack's event sources are set. */
+/** Batch size of the stack's event sources. */
 const batchSize = 10;
 
 /**
- * Hands one batch of a queue to a function, as an event source does; a message that fails is delivered again.
- * @param hiddenSeconds how long a failed message stays hidden; undefined where the function hides it itself
- * @returns how many requests SQS bills for it; 0 where there was no message
+ * Delivers one batch of a queue to a function as an event source does; failed messages are delivered again.
+ * @param hiddenSeconds visibility timeout of a failed message; undefined if the function sets it itself
+ * @returns number of requests that SQS bills for it; 0 if there was no message
  */
 export async function drainBatch(
   sqs: SQSClient,
@@ -100,7 +103,7 @@ const depths = [
   "ApproximateNumberOfMessagesDelayed",
 ] as const;
 
-/** How many messages a queue holds, hidden and delayed ones included. */
+/** Number of messages in a queue, including invisible and delayed ones. */
 export async function depthOf(sqs: SQSClient, QueueUrl: string): Promise<number> {
   const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...depths] });
   const { Attributes = {} } = await sqs.send(command);

@@ -16,7 +16,7 @@ import { countRequests, type QueueRequests } from "./queues.ts";
 
 export const webhookSecret = "bench-secret";
 
-/** An implementation that runs on this machine with engines of its own. */
+/** An implementation that runs on this machine with its own engines. */
 export type RunningImplementation = AsyncDisposable & {
   readonly implementation: Implementation;
   readonly stack: LocalStack;
@@ -26,14 +26,14 @@ export type RunningImplementation = AsyncDisposable & {
   /** Billed requests of its functions to SQS so far. */
   readonly queueRequests: () => QueueRequests;
   readonly memoryMb: Readonly<Record<Part, number>>;
-  /** By the beginning of its logical id, such as `UsersStore`. */
+  /** Returns a function by the start of its logical id, such as `UsersStore`. */
   readonly function: (name: string) => LocalFunction;
 };
 
 export type ImplementationOptions = AssembleOptions & {
-  /** Of each function. */
+  /** Maximum processes of each function. */
   readonly processes?: number;
-  /** Whether very much is written: the engine that starts quickly slows down with each change in its stream. */
+  /** Whether the run writes very much: the fast-starting engine slows down with each change in its stream. */
   readonly keepsMuch?: boolean;
 };
 

@@ -12,14 +12,15 @@ import type { RunningImplementation } from "./running-implementation.ts";
 
 const lists = ["events", "states", "data", "messages"] as const;
 /**
- * What an implementation has in the end, in terms that all share: ids of events that are stored; `<subject> <connected>`;
- * `<account>/<endpoint> <digest>`; ids of messages about events, and `<subject> <digest>` of those about data.
+ * Final state in terms that all implementations share: ids of stored events; `<subject> <connected>`;
+ * `<account>/<endpoint> <digest>`; ids of messages about events, and `<subject> <digest>` of those about
+ * data.
  */
 export type Snapshot = Readonly<Record<(typeof lists)[number], ReadonlySet<string>>>;
 
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 
-/** Reads table and subscriber's queue; the messages are taken away. */
+/** Reads the table and the subscriber's queue, deleting the messages. */
 async function takeTableSnapshot(running: RunningImplementation): Promise<Snapshot> {
   const found = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
   const TableName = outputOf(running.stack, "TableName");
@@ -47,7 +48,7 @@ function digestOf({ document, ...own }: Record<string, unknown>): string {
   return inBase64(digested.parse(document ?? own).digest);
 }
 
-/** Ours writes digests in hex, the peers in base64url. */
+/** Converts digests, which our implementation writes in hex and the peers in base64url. */
 function inBase64(digest: string): string {
   return /^[0-9a-f]{64}$/.test(digest) ? Buffer.from(digest, "hex").toString("base64url") : digest;
 }
@@ -57,7 +58,7 @@ const message = z.object({
   type: z.string(),
   subject: z.string(),
   data: z.looseObject({
-    /** Of the peers. */
+    /** Peers only. */
     content: z.string().optional(),
     document: z.object({ sha256: z.string() }).optional(),
   }),
@@ -88,8 +89,8 @@ const payload = z.union([
 ]);
 
 /**
- * What everybody must have in the end who got these deliveries and lost nothing. Loads contain whole lives of users:
- * each account is connected and announces the data that is then fetched.
+ * Final state expected after these deliveries. Loads contain complete lives of users: each account is
+ * connected and announces the data that is then fetched.
  */
 export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
   const set = () => new Set<string>();
@@ -113,7 +114,7 @@ export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
   return { events, states, data, messages };
 }
 
-/** One line for each list of a snapshot that is not as expected. */
+/** Describes each list of a snapshot that differs from the expected one, in one line. */
 export function differences(title: string, expected: Snapshot, snapshot: Snapshot): readonly string[] {
   return lists.flatMap((name) => {
     const [wanted, found] = [expected[name], snapshot[name]];
@@ -127,7 +128,7 @@ export function differences(title: string, expected: Snapshot, snapshot: Snapsho
   });
 }
 
-/** @throws where an implementation lost something that all were given, or has more: no ratio counts then */
+/** @throws if an implementation lost or added something: its ratios would mean nothing */
 export async function requireNothingLost(
   running: readonly RunningImplementation[],
   delivered: readonly Webhook[],

@@ -1,6 +1,7 @@
 /**
- * Runs in a process of its own, once: imports a bundle, and calls its handler where an event is given. Its last arguments
- * are the bundle's file and that of an event, or an empty one. It prints milliseconds and the memory that it holds then.
+ * Runs once in its own process: imports a bundle, and calls its handler if an event is given. Its last
+ * arguments are the bundle's file and the event's file or an empty string. Prints milliseconds and memory
+ * usage.
  */
 
 import { readFileSync } from "node:fs";
@@ -15,10 +16,10 @@ const { handler } = await import(pathToFileURL(file).href);
 const answer: unknown = event === undefined ? undefined : await handler(event, context);
 const millis = performance.now() - began;
 
-// A refusal is quick: it must not pass for an answer.
+// A refusal would be quick and must not count as an answer.
 const status = Number(Object(answer).statusCode ?? 200);
 if (status > 299) throw new Error(`the first call was answered ${status}`);
 
 process.stderr.write(`${JSON.stringify({ millis, residentBytes: process.memoryUsage.rss() })}\n`);
-// Connections that are kept would hold the process.
+// Connections that are kept alive would keep the process running.
 process.exit();

@@ -12,12 +12,14 @@ import {
 import { type BenchProvider, startProvider } from "../provider.ts";
 import { type Webhook, type WorkloadShape, workload } from "../workload.ts";
 
-/** What an implementation used for a load, counted at the gateway and in the functions' processes. */
+/**
+ * Resources that an implementation used for a load, counted at the gateway and in the functions' processes.
+ */
 export type Spending = Pick<Driven, "spent"> & Readonly<Record<Counter, number>>;
 
 type Counter = keyof ReturnType<typeof counted>;
 
-/** Drives a load through an implementation and counts what it used. */
+/** Runs a load on an implementation and counts the resources it used. */
 export async function spendingOf(
   running: RunningImplementation,
   load: readonly Webhook[],
@@ -44,7 +46,7 @@ export async function spendingOf(
   };
 }
 
-/** Requests of the functions, SQS's as it bills them, and the tables' capacity units, since the start. */
+/** Requests of the functions (SQS's as billed) and capacity units of the tables, since the start. */
 function counted(
   { queueRequests, stack: { gateway, functions } }: RunningImplementation,
   provider: BenchProvider,
@@ -69,10 +71,10 @@ function counted(
   };
 }
 
-/** Of each call, so that simultaneous calls overlap as over a network. */
+/** Delay of each call, so that simultaneous calls overlap as they do over a network. */
 const delayMs = 5;
 
-/** Counts how often the functions of each part began to wait for AWS; simultaneous calls are one wait. */
+/** Counts how often the functions of each part waited for AWS; overlapping calls count as one wait. */
 export function countWaits({ stack: { gateway, functions } }: RunningImplementation) {
   const partOf = new Map(functions.map(({ name, logicalId }) => [name, partIn(logicalId)]));
   const waiting = new Map<string, number>();
@@ -90,7 +92,7 @@ export function countWaits({ stack: { gateway, functions } }: RunningImplementat
   return () => byParts((part) => waits[part]);
 }
 
-/** `UsersReceiveFunction0123ABCD` is of the part `receive`. */
+/** Part of a function: `receive` for `UsersReceiveFunction0123ABCD`. */
 function partIn(logicalId: string): Part | undefined {
   return parts.find((part) =>
     new RegExp(`^([A-Z][A-Za-z]*)?${part}(Function|Changes|Data)`, "i").test(logicalId),
@@ -102,7 +104,7 @@ export type Measured = Readonly<Record<Implementation, readonly Spending[]>>;
 
 type Contender = { readonly running: RunningImplementation; readonly provider: BenchProvider };
 
-/** Implementations that run beside each other, each with its own engines and provider. */
+/** Implementations running side by side, each with its own engines and provider. */
 export class Contenders implements AsyncDisposable {
   readonly delivered: Webhook[] = [];
   readonly #cleanup: AsyncDisposableStack;
@@ -147,7 +149,8 @@ export class Contenders implements AsyncDisposable {
   }
 
   /**
-   * Lets all take the same loads. Each round begins with another implementation, because the later ones find warmer caches.
+   * Runs the same loads on all. Each round starts with another implementation, because later ones find warmer
+   * caches.
    * @param shape each round adds its number to the seed
    */
   async measure(shape: WorkloadShape, rounds: number): Promise<Measured> {

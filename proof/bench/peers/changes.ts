@@ -21,7 +21,7 @@ const dataImage = z.object({
 });
 const image = z.union([eventImage, dataImage]);
 
-/** What follows from a change of the table: an update of the profile, a task, a message to the subscriber. */
+/** Effects of a table change: an update of the profile, a task, a message to the subscriber. */
 export function change(item: unknown) {
   const parsed = image.parse(item);
   if (!("facts" in parsed)) {

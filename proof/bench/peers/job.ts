@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { Payload } from "./payloads.ts";
 
 /**
- * What the peers agree on, so that each ends with the same records and messages: names of items, ids, messages.
- * How they parse, deduplicate, batch and log is their own.
+ * Names of items, ids and messages that all peers share, so that each ends with the same records and
+ * messages. Parsing, deduplication, batching and logging are their own.
  */
 export const secretHeader = "x-webhook-secret";
 export const startEndpoints = ["income"];
@@ -16,7 +16,7 @@ export type Facts = {
   readonly connected?: boolean;
 };
 
-/** What travels from the receiver to the consumer. */
+/** Message from the receiver to the consumer. */
 export type Received = {
   readonly id: string;
   readonly kind: string;
@@ -24,14 +24,14 @@ export type Received = {
   readonly payload: unknown;
 };
 
-/** What is to be called at the provider. */
+/** A call to make at the provider. */
 export type Task = {
   readonly task: "start" | "read";
   readonly accountId: string;
   readonly endpoint?: string;
 };
 
-/** The same identity as ours: of two equal bodies only one is an event. */
+/** Identifies a webhook as our implementation does: equal bodies are one event. */
 export function identify(kind: string, body: string): string {
   return createHash("sha256").update(`${kind}\n`).update(body).digest("base64url");
 }
@@ -43,7 +43,7 @@ const typeOf: Readonly<Record<string, string>> = {
   update_endpoint: "endpoint.updated",
 };
 
-/** The provider's fields by our names. */
+/** Renames the provider's fields. */
 export function factsOf(payload: Payload): Facts {
   if ("action" in payload) return { type: typeOf[payload.action] ?? "", userId: payload.data.id };
   const ids = { type: typeOf[payload.event] ?? "", userId: payload.user_id, accountId: payload.account_id };
@@ -60,7 +60,7 @@ export const profileKey = ({ type, userId, accountId }: Facts) => ({
   pk: type.startsWith("user.") ? `USER#${userId}` : `ACCOUNT#${accountId}`,
   sk: "PROFILE",
 });
-/** An account's creation may be handled after its connection, which it must not undo. */
+/** An account's creation may be handled after its connection, and must not overwrite it. */
 export const profileUpdate = ({ type }: Facts) =>
   `SET userId = :user, receivedAt = :at, connected = ${type.endsWith(".connected") ? ":connected" : "if_not_exists(connected, :connected)"}`;
 export const dataKey = (accountId: string, endpoint: string) => ({
@@ -68,7 +68,7 @@ export const dataKey = (accountId: string, endpoint: string) => ({
   sk: `DATA#${endpoint}`,
 });
 
-/** What the subscriber gets of an event. */
+/** Message to the subscriber about an event. */
 export function messageOfEvent(facts: Facts, id: string, time: string): string {
   const { type, userId, accountId, endpoint, connected } = facts;
   const subject = type.startsWith("user.") ? `user/${userId}` : `account/${accountId}`;
@@ -82,7 +82,7 @@ export function messageOfEvent(facts: Facts, id: string, time: string): string {
   });
 }
 
-/** What the subscriber gets when data was fetched. */
+/** Message to the subscriber about fetched data. */
 export function messageOfData(accountId: string, endpoint: string, digest: string, time: string): string {
   const subject = `account/${accountId}/${endpoint}`;
   return message({
@@ -114,7 +114,7 @@ export function variable(name: string): string {
   return value;
 }
 
-/** The one subscriber's queue, out of the variable that our own stack sets. */
+/** URL of the one subscriber's queue, from the variable that our stack sets. */
 export function subscriberQueueUrl(): string {
   const [queue] = variable("SUBSCRIBER_QUEUES").split("/");
   const beside = variable("FETCH_QUEUE_URL");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The webhooks' bodies, as a user of zod describes them; credentials (`link`, `session`) are left out. */
+/** Bodies of the webhooks as zod schemas; credentials (`link`, `session`) are left out. */
 export const payload = z.union([
   z.object({
     action: z.literal("create_user"),

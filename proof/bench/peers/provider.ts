@@ -4,7 +4,7 @@ import { startEndpoints, type Task, variable } from "./job.ts";
 
 const keptForMs = 60_000;
 
-/** A secret, kept for a minute. */
+/** Returns a function that reads a secret and caches it for a minute. */
 export function cachedSecret(client: SecretsManagerClient, id: string, field: string): () => Promise<string> {
   let kept: { value: string; until: number } | undefined;
   return async () => {
@@ -15,7 +15,10 @@ export function cachedSecret(client: SecretsManagerClient, id: string, field: st
   };
 }
 
-/** Calls the provider for a task. @returns the data of a read */
+/**
+ * Calls the provider for a task.
+ * @returns the data of a read
+ */
 export async function callProvider({ task, accountId, endpoint }: Task, token: string): Promise<string> {
   const account = `${variable("PROVIDER_BASE_URL")}/api/v0.4/accounts/${accountId}`;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

@@ -1,6 +1,9 @@
 import { SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
 
-/** Sends messages ten at a time. @throws where any of them was not taken */
+/**
+ * Sends messages in batches of ten.
+ * @throws if any of them fails
+ */
 export async function sendBatches(
   client: SQSClient,
   QueueUrl: string,

@@ -4,24 +4,29 @@ import { type Implementation, type Part, sumOfParts } from "../implementations.t
 import type { Counts } from "./counts.ts";
 import { prices } from "./prices.ts";
 
-/** What can't be measured on one machine. */
+/** Values that one machine cannot measure. */
 export const assumptions = {
-  /** A call to a service in the region. */
+  /** Duration of a call to a service in the region. */
   awsMillis: 5,
   providerMillis: 200,
-  /** Memory that comes with a whole processor. Source: Lambda developer guide, "Configure Lambda function memory". */
+  /**
+   * Memory that comes with one full vCPU. Source: Lambda developer guide, "Configure Lambda function memory".
+   */
   wholeProcessorMb: 1_769,
-  /** The lines START, END and REPORT that Lambda itself writes for each invocation. */
+  /** The lines START, END and REPORT that Lambda writes for each invocation. */
   platformLogBytes: 350,
 } as const;
 
-/** US dollars for a million events, line by line. */
+/** US dollars per million events, by line. */
 export type Bill = ReadonlyMap<string, number>;
 
 const million = 1_000_000;
 const bytesPerGigabyte = 2 ** 30;
 
-/** Ours turns Lambda's own lines off (`logs.invocations`), as the floor may; the others keep the default. */
+/**
+ * Our implementation disables Lambda's own lines (`logs.invocations`), as the floor does; the others keep the
+ * default.
+ */
 const platformLogBytes: Readonly<Record<Implementation, number>> = {
   ours: 0,
   floor: 0,
@@ -29,7 +34,7 @@ const platformLogBytes: Readonly<Record<Implementation, number>> = {
   powertools: assumptions.platformLogBytes,
 };
 
-/** What a million distinct events cost that arrive as the counted ones did. */
+/** Costs of a million distinct events that arrive as the counted ones did. */
 export function billOf(counts: Counts, implementation: Implementation, accessLogBytes: number): Bill {
   const invocations = sumOfParts((part) => counts[`${part}Invocations`]);
   const logBytes =
@@ -52,7 +57,9 @@ export function totalOf(bill: Bill): number {
   return [...bill.values()].reduce((sum, line) => sum + line, 0);
 }
 
-/** Processor time, stretched where the memory brings less than a processor, and waits one after the other. */
+/**
+ * Billed duration: CPU time, scaled by the share of a vCPU that the memory brings, plus waits in sequence.
+ */
 export function billedSeconds(
   cpuMicros: number,
   waits: number,
@@ -64,7 +71,7 @@ export function billedSeconds(
   return cpuMicros / million / share + (waits * awsMillis + providerWaits * providerMillis) / 1_000;
 }
 
-/** Of all invocations of a part. */
+/** Billed seconds of all invocations of a part. */
 export function secondsOf(counts: Counts, part: Part): number {
   const { memoryMb } = documentedSettings().functions[part];
   const providerWaits = part === "fetch" ? counts.providerWaits : 0;
@@ -78,7 +85,7 @@ function gigabyteSeconds(counts: Counts): number {
 
 const stage = z.object({ AccessLogSettings: z.object({ Format: z.string() }) });
 
-/** The approximate length of the API's log line for a request: values are as long as the names that stand for them. */
+/** Approximate length of the API's log line for a request: assumes values as long as their names. */
 export function accessLogBytesOf(resources: readonly Resource[]): number {
   const found = resources.find(({ type }) => type === "AWS::ApiGatewayV2::Stage");
   return found === undefined ? 0 : stage.parse(found.properties).AccessLogSettings.Format.length;

@@ -7,7 +7,7 @@ import type { Counts } from "./counts.ts";
 
 const shape = { events: 100, duplicates: 0.3, items: 2, atOnce: 140 };
 
-/** What is counted. Each load has its own events, and documents of so many items. */
+/** Loads to count. Each has its own events, and documents with this many items. */
 const loads = {
   usual: { ...shape, seed: 41 },
   unrepeated: { ...shape, seed: 42, duplicates: 0 },
@@ -22,7 +22,7 @@ export const loadNames = ["usual", "unrepeated", "repeated", "alone", "large", "
 /** Longer than a call to AWS, so that the calls of one batch overlap. */
 const delayInMillis = 20;
 
-/** Starts an implementation and counts what it uses for each of the loads. */
+/** Starts an implementation and counts the resources it uses for each load. */
 export async function countImplementation(
   implementation: Implementation,
   names: readonly LoadName[],
@@ -32,7 +32,7 @@ export async function countImplementation(
   await using provider = await startProvider(() => undefined, answers);
   await using running = await startImplementation(implementation, provider);
   const waits = countWaits(running);
-  // The processes start and compile, and caches fill.
+  // Warms up processes, JIT and caches.
   await spendingOf(running, workload({ events: 20, seed: 40, duplicates: 0.3 }), provider);
   const found = new Map<LoadName, Counts>();
   for (const name of names) {

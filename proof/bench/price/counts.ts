@@ -7,8 +7,8 @@ const perPart = ["Invocations", "CpuMicros", "Waits"] as const;
 const ofParts = parts.flatMap((part) => perPart.map((figure) => `${part}${figure}` as const));
 
 /**
- * What one implementation used for one load, as totals. `…Waits` is how often its functions began to wait for AWS or for the
- * provider; simultaneous calls are one wait. Requests to SQS are counted as it bills them.
+ * Total resources of one implementation for one load. `…Waits` is the number of waits for AWS or the
+ * provider; overlapping calls count as one wait. Requests to SQS are counted as billed.
  */
 const counts = z.record(
   z.enum([
@@ -23,7 +23,7 @@ export type Counts = Readonly<z.output<typeof counts>>;
 
 const file = join(import.meta.dirname, "counts.csv");
 
-/** The recorded counts by load and implementation, such as `usual/ours`, with the date and the machine. */
+/** Recorded counts by load and implementation, such as `usual/ours`, with the date and the machine. */
 export function readCounts(): { readonly origin: string; readonly rows: ReadonlyMap<string, Counts> } {
   const [origin = "", head = "", ...lines] = readFileSync(file, "utf8").trimEnd().split("\n");
   const columns = head.split(",").slice(1);

@@ -3,18 +3,19 @@ import { latencyMetrics } from "../../../domain/core/latency-metrics.ts";
 import type { Resource } from "../../../scripts/documents/stage-template.ts";
 import { prices } from "./prices.ts";
 
-/** What exists or runs without events: how many, and what they cost in a month. */
+/** Monthly cost of a resource without events: count and US dollars. */
 export type IdleLine = { readonly name: string; readonly count: number; readonly dollars: number };
 
 /**
- * Hours of a month in which a stage at rest writes lines that a metric filter counts: its schedules run. A custom metric is
- * billed for the hours in which it has values ("prorated by the hour and metered only when you send metrics").
+ * Hours per month in which an idle stage's schedules log lines that a metric filter counts. A custom metric
+ * is billed for the hours in which it has values ("prorated by the hour and metered only when you send
+ * metrics").
  */
 const hoursAMonth = 720;
 const hoursAtRest: Readonly<Record<string, number>> = {
   '{ $.function = "refresh/token" }': hoursAMonth,
   '{ $.code = "TOKEN_TIME_LEFT" }': hoursAMonth,
-  // Each day.
+  // Daily.
   '{ $.code = "RECONCILED" }': 30,
 };
 
@@ -25,11 +26,14 @@ const metricFilter = z.object({
 });
 
 const secondsAMonth = 30 * 86_400;
-/** Source: Lambda developer guide, "Configuring scaling behavior for SQS event source mappings"; long polls of 20 s. */
+/**
+ * Source: Lambda developer guide, "Configuring scaling behavior for SQS event source mappings"; long polls of
+ * 20 s.
+ */
 const [pollersPerQueue, pollSeconds] = [5, 20];
 const pollsAMonth = (pollersPerQueue * secondsAMonth) / pollSeconds;
 
-/** The bill of a month without events, but for the cents of scheduled runs. */
+/** Bill of a month without events, except the cents of scheduled runs. */
 export function idleOf(resources: readonly Resource[]): readonly IdleLine[] {
   const line = (name: string, count: number, price: number) => ({ name, count, dollars: count * price });
   const countOf = (type: string) => resources.filter((each) => each.type === type).length;
@@ -76,7 +80,7 @@ function metricsOf({ properties }: Resource): number {
   return Math.max(1, Metrics.filter(({ MetricStat }) => MetricStat !== undefined).length);
 }
 
-/** The custom metrics of a template, each with the hours of a month in which it has values at rest. */
+/** Custom metrics of a template, with the hours per month in which each has values while idle. */
 function customMetrics(resources: readonly Resource[]): ReadonlyMap<string, number> {
   const hours = new Map<string, number>();
   for (const { type, properties } of resources) {
@@ -94,13 +98,16 @@ function metricMonths(resources: readonly Resource[]): number {
   return sumOf([...customMetrics(resources).values()]) / hoursAMonth;
 }
 
-/** What all custom metrics of a template cost in a month in which each has values in every hour, beyond one at rest. */
+/** Costs of all custom metrics that have values in every hour of a month, beyond those of an idle stage. */
 export function busyMetricsOf(resources: readonly Resource[]): number {
   const metrics = customMetrics(resources).size + Object.keys(latencyMetrics).length;
   return (metrics - metricMonths(resources)) * prices.metricMonth;
 }
 
-/** Our resources that the design by hand has too: it receives, stores, relays, fetches and keeps a token, on standard queues. */
+/**
+ * Our resources that a handmade design has too: it receives, stores, relays, fetches and keeps a token, on
+ * standard queues.
+ */
 export function typicalOf(resources: readonly Resource[]): readonly Resource[] {
   const watches = [
     "AWS::CloudWatch::Alarm",

@@ -1,21 +1,21 @@
 /**
- * US dollars in us-east-1 for one of each, or for a month where the name says so; beyond the free tier, first price step.
- * Looked up on `date` in copies of the pages named, which may be older.
+ * Unit prices in US dollars in us-east-1, per month if the name says so; beyond the free tier, first price
+ * step. Looked up on `date` in possibly older copies of the named pages.
  */
 export const prices = {
   date: "2026-11-21",
   region: "us-east-1",
   // https://aws.amazon.com/api-gateway/pricing/
-  /** For each 512 KB. */
+  /** Per 512 KB. */
   apiRequest: 0.000001,
   // https://aws.amazon.com/lambda/pricing/
   lambdaRequest: 0.0000002,
   /** On arm64. */
   lambdaGigabyteSecond: 0.0000133334,
   // https://aws.amazon.com/sqs/pricing/
-  /** For each 64 KB, of a standard queue. */
+  /** Per 64 KB, for a standard queue. */
   sqsRequest: 0.0000004,
-  /** The same of a FIFO queue. */
+  /** Per 64 KB, for a FIFO queue. */
   sqsFifoRequest: 0.0000005,
   // https://aws.amazon.com/dynamodb/pricing/on-demand/
   writeUnit: 0.000000625,

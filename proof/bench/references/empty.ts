@@ -1,2 +1,2 @@
-/** A function that does nothing: what it takes to start is Node's own. */
+/** A function that does nothing: measures Node's own start. */
 export const handler = async () => ({ statusCode: 200 });

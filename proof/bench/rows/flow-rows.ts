@@ -17,8 +17,8 @@ const drained = { deadline: 180_000 };
 const latencyRounds = 3;
 
 /**
- * The whole way from the webhooks' API to the subscriber's queue, with event sources as they are synthesized: the highest
- * rate, and the time that an event takes at half of it.
+ * Measures the path from the webhooks' API to the subscriber's queue, with event sources as synthesized: the
+ * highest rate, and the latency at half of it.
  */
 export async function flowRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
   const { events, rounds } = effort.flow;
@@ -40,7 +40,7 @@ export async function flowRows({ effort, onProgress }: Context): Promise<readonl
   for (let round = 0; round <= rounds; round += 1) {
     const pair = { ours: await perSecond(ours), theirs: await perSecond(theirs) };
     onProgress(`highest rate, round ${round} of ${rounds}`);
-    // In the first the processes start.
+    // The first round warms up the processes.
     if (round === 0) continue;
     rates.ours.push(pair.ours);
     rates.theirs.push(pair.theirs);
@@ -64,7 +64,7 @@ export async function flowRows({ effort, onProgress }: Context): Promise<readonl
   ];
 }
 
-/** The provider first asks to slow down and later is down, by the milliseconds since the first call. */
+/** The provider first asks to slow down and later is down, by milliseconds since the first call. */
 const schedule: FaultAt = (millis) => {
   if (millis >= 1_000 && millis < 5_000) return { status: 429, headers: { "retry-after": "2" } };
   if (millis >= 8_000 && millis < 18_000) return { status: 503 };
@@ -72,8 +72,8 @@ const schedule: FaultAt = (millis) => {
 };
 
 /**
- * Calls to the provider, over the least possible: one for each account that was connected and each endpoint that has data,
- * and one to find out about each fault.
+ * Calls to the provider over the minimum: one for each connected account and endpoint with data, and one to
+ * detect each fault.
  */
 export async function providerCallsRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
   await using provider = await startProvider(schedule);
@@ -93,10 +93,12 @@ export async function providerCallsRows({ effort, onProgress }: Context): Promis
   ];
 }
 
-/** When each event was sent to the webhooks' API and when its message was read from the subscriber's queue, in ms. */
+/**
+ * Duration of the whole flow in seconds, and latency of each event in milliseconds, from webhook to message.
+ */
 type Flow = { readonly seconds: number; readonly latencies: readonly number[] };
 
-/** When the delivery of a number may begin, in ms after the first. */
+/** Earliest start of a delivery by its number, in milliseconds after the first. */
 type Pace = (index: number) => number;
 const asFastAsPossible: Pace = () => 0;
 const evenly =
@@ -105,10 +107,14 @@ const evenly =
     (index / perSecond) * 1000;
 
 const sendersAtOnce = 16;
-/** A pipeline that loses a message would be waited for without end. */
+/** Limit of the wait for a message, since a lost one would never arrive. */
 const longestSilenceMs = 60_000;
 
-/** Sends deliveries to a running side and reads its subscriber's queue until each event is there. @throws where one is lost */
+/**
+ * Sends deliveries to a running implementation and reads its subscriber's queue until every event has
+ * arrived.
+ * @throws if one is lost
+ */
 async function flowThrough(
   running: RunningImplementation,
   load: readonly Webhook[],

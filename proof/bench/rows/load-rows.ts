@@ -7,10 +7,12 @@ import { workload } from "../workload.ts";
 import { exponentOf, type Row, rowOf } from "./row.ts";
 import { largestProcess } from "./spending-rows.ts";
 
-/** Leases of the provider's rate follow the clock: a load takes one more or one less in a hundred requests. */
+/** Leases of the provider's rate follow the clock: the requests of a load vary by one percent. */
 const nothingMore = { atMost: 1.01 };
 
-/** What documents in messages cost beyond references to them: requests to table, queues and buckets, and writes. */
+/**
+ * Extra costs of documents in messages over references: requests to tables, queues and buckets, and writes.
+ */
 export async function inlineRows(context: Context): Promise<readonly Row[]> {
   const byReference = await countsOf(context, false);
   const inline = await countsOf(context, true);
@@ -24,7 +26,7 @@ export async function inlineRows(context: Context): Promise<readonly Row[]> {
   return [row("requests", "requests"), row("writes", "write units")];
 }
 
-/** @throws where no document was in a message, or any that may not be there */
+/** @throws if no message contains a document, or one contains a document that it must not */
 async function countsOf({ effort, onProgress }: Context, isInline: boolean) {
   onProgress(`documents ${isInline ? "in messages" : "by reference"}`);
   await using provider = await startProvider();
@@ -38,20 +40,20 @@ async function countsOf({ effort, onProgress }: Context, isInline: boolean) {
   });
   const { writeUnits: writes } = await spendingOf(ours, load, provider);
   if (contents > 0 !== isInline) throw new Error(`${contents} documents were in messages`);
-  // Without reads of secrets, which follow the time.
+  // Without reads of secrets, which depend on time.
   const requests = [...ours.stack.gateway.calls()]
     .filter(([key]) => !key.startsWith("operator ") && / (?:dynamodb|sqs|s3):/.test(key))
     .reduce((sum, [, count]) => sum + count, 0);
   return { requests, writes };
 }
 
-/** How writes, processor time and memory of ours grow with the events, load after load on the same table. */
+/** Growth of our writes, CPU time and memory with the number of events, load after load on the same table. */
 export async function growthRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
   const { loads } = effort.growth;
   await using provider = await startProvider();
   await using ours = await startImplementation("ours", provider, { keepsMuch: true });
   const points: (readonly [number, Spending])[] = [];
-  // During the first load, which does not count, the processes start and compile.
+  // The first load is a warm-up and does not count.
   for (const [index, events] of [Math.min(...loads), ...loads].entries()) {
     const load = workload({ seed: 6_000 + index, events, duplicates: 0 });
     const spending = await spendingOf(ours, load, provider, {

@@ -12,8 +12,8 @@ const priced: readonly LoadName[] = ["usual", "large", "huge", "alone"];
 type CountsOf = (load: LoadName, implementation: Implementation) => Counts;
 
 /**
- * Prices by the model of docs/evidence/cost-and-capacity.md, and how long an event waits for services. Where the run is
- * recorded, all loads are counted and written for that page.
+ * Prices by the model of docs/evidence/cost-and-capacity.md, and how long an event waits for services. A
+ * recorded run counts all loads and writes them for that page.
  */
 export async function priceRows({ recordedAs, onProgress }: Context): Promise<readonly Row[]> {
   const names = recordedAs === undefined ? priced : loadNames;

@@ -1,17 +1,17 @@
-/** What ours is compared with, at most or at least that many times theirs; without `over` a number of its own. */
+/** Comparison with a peer, as a maximum or minimum ratio; without `over`, an absolute number. */
 export type Goal = { readonly over?: string } & (
   | { readonly atMost: number }
   | { readonly atLeast: number }
   | { readonly exactly: number }
 );
 
-/** A row's figure beside one goal. */
+/** A row's figure with one goal. */
 export type Comparison = {
   readonly over: string | undefined;
-  /** As the table shows it: `≤ 0.5`. */
+  /** Goal as the table shows it: `≤ 0.5`. */
   readonly goal: string;
   readonly theirs: number | undefined;
-  /** Median of ours over theirs, round by round; without a peer the figure itself. */
+  /** Median of our figure over the peer's, by round; without a peer, our figure. */
   readonly ratio: number;
   readonly isMet: boolean;
 };
@@ -20,13 +20,13 @@ export type Comparison = {
 export type Row = {
   readonly name: string;
   readonly figure: string;
-  /** A median. */
+  /** Median. */
   readonly ours: number;
   readonly rounds: number;
   readonly comparisons: readonly Comparison[];
 };
 
-/** A row whose figures were measured in pairs, round by round, or once where they are counts. */
+/** Creates a row from figures measured in pairs by round, or once if they are counts. */
 export function rowOf(
   name: string,
   figure: string,
@@ -54,7 +54,7 @@ function isMetBy(value: number, goal: string): boolean {
   return goal.startsWith("≥") ? value >= limit : value === limit;
 }
 
-/** `name/peer ours-over-theirs goal ok|short` for each goal, without the peer where the goal is a number of its own. */
+/** `name/peer ours-over-theirs goal ok|short` for each goal; without the peer for absolute goals. */
 export function linesOf({ name, comparisons }: Row): readonly string[] {
   return comparisons.map((each) => {
     const title = each.over === undefined ? name : `${name}/${each.over}`;
@@ -62,7 +62,7 @@ export function linesOf({ name, comparisons }: Row): readonly string[] {
   });
 }
 
-/** With two digits, or as many as show on which side of the goal it is. */
+/** Formats a ratio with two digits, or as many as show on which side of the goal it is. */
 export function shownRatio({ ratio, goal, isMet }: Pick<Comparison, "ratio" | "goal" | "isMet">): string {
   const digits = [2, 3, 4].find((count) => isMetBy(Number(ratio.toFixed(count)), goal) === isMet);
   return ratio.toFixed(digits ?? 6);
@@ -72,7 +72,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Interpolated between the two nearest values. */
+/** Interpolates between the two nearest values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((one, other) => one - other);
   const place = (sorted.length - 1) * share;
@@ -80,7 +80,7 @@ export function quantile(values: readonly number[], share: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** The exponent of the power that fits points best, by least squares of their logarithms; 1 is linear. */
+/** Exponent of the power law that fits the points best, by least squares of their logarithms; 1 is linear. */
 export function exponentOf(points: readonly (readonly [number, number])[]): number {
   const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
   const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;

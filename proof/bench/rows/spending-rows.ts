@@ -8,15 +8,15 @@ type Figure = (spending: Spending) => number;
 type PeerGoal = Goal & { readonly over: Peer };
 
 /**
- * What events cost while none, 30 % and 90 % of the deliveries are duplicates: all implementations take the same loads.
- * @throws where an implementation ends without all records and messages, or with others
+ * Costs of events at 0 %, 30 % and 90 % duplicate deliveries: all implementations take the same loads.
+ * @throws if an implementation ends with missing or additional records or messages
  */
 export async function spendingRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
   const { events, rounds } = effort.spending;
   await using contenders = await Contenders.start(onProgress);
   const measure = (duplicates: number, count: number, seed: number) =>
     contenders.measure({ seed, events, duplicates }, count);
-  // The processes start and compile.
+  // Warms up the processes.
   const first = await measure(0.3, effort.isQuick ? 1 : 2, 1_000);
   const none = await measure(0, 1, 2_000);
   const known = contenders.delivered.slice(-events);
@@ -42,7 +42,7 @@ export async function spendingRows({ effort, onProgress }: Context): Promise<rea
   ];
 }
 
-/** @param taken by the share of duplicates; `again`: ours, with events that are all known */
+/** @param taken resources by share of duplicates; `again`: our implementation, with known events only */
 function tableRows(
   taken: Readonly<Record<"none" | "some" | "most", Measured>> & { readonly again: Spending },
   events: number,
@@ -68,7 +68,7 @@ function tableRows(
   ];
 }
 
-/** The Floor's share says what is left to gain. */
+/** The floor's share shows what is left to gain. */
 const timeGoals: Readonly<Record<(typeof parts)[number], readonly PeerGoal[]>> = {
   receive: [{ over: "floor", atMost: 1.1 }],
   store: [
@@ -103,7 +103,7 @@ function peerRow([name, figure]: Title, from: Measured, of: Figure, goals: reado
   return rowOf(name, figure, from.ours.map(of), theirs);
 }
 
-/** In MB. */
+/** Peak memory of the largest process, in MB. */
 export function largestProcess({ spent }: Spending): number {
   return Math.max(...parts.map((part) => spent[part].maxResidentBytes)) / 2 ** 20;
 }

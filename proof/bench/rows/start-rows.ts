@@ -25,7 +25,7 @@ const repository = join(import.meta.dirname, "../../..");
 const once = join(import.meta.dirname, "../measure/import-once.ts");
 const result = z.object({ millis: z.number(), residentBytes: z.number() });
 
-/** What the modules read of the environment when they are imported. */
+/** Environment variables that the modules read on import. */
 const environment = {
   AWS_REGION: "eu-central-1",
   AWS_ACCESS_KEY_ID: "bench",
@@ -39,11 +39,11 @@ const environment = {
   WEBHOOK_KIND: "accounts",
 };
 
-/** What is imported: an implementation, the SDK's clients alone, or nothing at all. */
+/** Bundles to import: an implementation, the SDK's clients alone, or nothing. */
 const imported = ["ours", "powertools", "clients", "empty"] as const;
 type Imported = (typeof imported)[number];
 
-/** Fresh processes that import a bundle: their time, less that of an empty bundle, and their memory. */
+/** Import time (less that of an empty bundle) and memory of each bundle in fresh processes. */
 export async function importRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const part of ["receive", "store"] as const) {
@@ -69,7 +69,7 @@ export async function importRows({ effort, onProgress }: Context): Promise<reado
   return rows;
 }
 
-/** How long the first webhook waits in a fresh process: for the import, the secret and the queue, over TLS. */
+/** Latency of the first webhook in a fresh process: import, secret and queue, over TLS. */
 export async function firstCallRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
   await using standIn = await startTlsStandIn();
   const eventFile = join(scratchDirectory("event"), "event.json");
@@ -79,7 +79,7 @@ export async function firstCallRows({ effort, onProgress }: Context): Promise<re
   const standInEnvironment = {
     ...environment,
     AWS_ENDPOINT_URL: standIn.url,
-    // A trap: the client of SQS calls the queue's address.
+    // A trap: the SQS client calls the queue URL.
     QUEUE_URL: `${standIn.url}/000000000000/queue`,
     NODE_EXTRA_CA_CERTS: standIn.certificateFile,
   };
@@ -98,7 +98,7 @@ export async function firstCallRows({ effort, onProgress }: Context): Promise<re
   ];
 }
 
-/** The files of the measured functions, minified and compressed as a deployment sends them. */
+/** Size of the measured functions, minified and compressed as deployed. */
 export function bundleRow(): Row {
   const kilobytes = (name: "ours" | "powertools") =>
     parts.reduce((sum, part) => sum + gzipBytes(bundleDirectory(name, part)), 0) / 1024;
@@ -110,7 +110,7 @@ export function bundleRow(): Row {
   );
 }
 
-/** The directory that holds a function's bundle, with its settings beside it. */
+/** Directory of a function's bundle, with its settings file. */
 function bundleDirectory(name: Imported, part: Part): string {
   if (name === "ours" || name === "powertools") return assemble(name).codeOf(part);
   const directory = scratchDirectory(name);
@@ -119,14 +119,14 @@ function bundleDirectory(name: Imported, part: Part): string {
   return directory;
 }
 
-/** All code of a function, compressed, in bytes. */
+/** Compressed size of a function's code, in bytes. */
 function gzipBytes(directory: string): number {
   return readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".mjs"))
     .reduce((sum, name) => sum + gzipSync(readFileSync(join(directory, name)), { level: 9 }).byteLength, 0);
 }
 
-/** What a fresh process took to import a bundle, and to answer its first event where one is given. */
+/** Time in a fresh process to import a bundle, and to answer its first event if one is given. */
 type FreshRun = z.output<typeof result>;
 
 type FreshProcess = {
@@ -135,7 +135,7 @@ type FreshProcess = {
   readonly environment: Readonly<Record<string, string>>;
 };
 
-/** @throws with what the process said, where it fails */
+/** @throws with the output of the process if it fails */
 function runFresh({ file, eventFile = "", environment }: FreshProcess): Promise<FreshRun> {
   const args = ["--input-type=module", "--eval", stripped(once), file, eventFile];
   const child = spawn(process.execPath, args, {
@@ -155,10 +155,10 @@ function runFresh({ file, eventFile = "", environment }: FreshProcess): Promise<
   });
 }
 
-/** Answers over TLS what AWS answers to the first calls of a function, at once: what is measured is the caller. */
+/** Answers a function's first calls to AWS over TLS, without delay, so that only the caller is measured. */
 type TlsStandIn = AsyncDisposable & { readonly url: string; readonly certificateFile: string };
 
-/** @throws where openssl, which makes the certificate of an hour, is not installed */
+/** @throws if openssl is not installed, which creates the certificate (valid for an hour) */
 async function startTlsStandIn(): Promise<TlsStandIn> {
   const directory = scratchDirectory("tls");
   const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];

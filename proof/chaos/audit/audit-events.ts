@@ -1,28 +1,28 @@
 import { findDuplicates } from "./find-duplicates.ts";
 import type { MessageLine, RecordLine, SentLine } from "./read-records.ts";
 
-/** What was recorded while a run went on, and what was found at its end. */
+/** Records of a run and findings at its end. */
 export type Evidence = {
   readonly sent: readonly SentLine[];
   readonly records: readonly RecordLine[];
   readonly messages: readonly MessageLine[];
-  /** Ids of the webhooks' events that are in the table. */
+  /** Ids of the webhooks' events in the table. */
   readonly stored: ReadonlySet<string>;
-  /** Ids of those that lie in dead-letter queues or in their archive. */
+  /** Ids of events in dead-letter queues or in their archive. */
   readonly deadLetters: ReadonlySet<string>;
-  /** The provider's ids of who was erased: nothing of them may be left. */
+  /** Provider ids of erased people, of whom nothing may remain. */
   readonly erased: ReadonlySet<string>;
-  /** How often the provider tries a webhook; absent: until it is answered. */
+  /** Maximum attempts of a webhook; absent: until it is answered. */
   readonly tries?: number | undefined;
-  /** What is left of them, in words. */
+  /** Findings about erased people. */
   readonly remains: readonly string[];
-  /** What is missing or wrong, in words that name an event or a subject. */
+  /** Missing or wrong records; each names an event or a subject. */
   readonly losses: readonly string[];
-  /** Announcements of readiness that came early or twice, or are missing; one sentence each. */
+  /** Announcements of readiness that are early, duplicate or missing; one sentence each. */
   readonly unready: readonly string[];
 };
 
-/** What became of the distinct events. `sent` is the sum of the four after it, or the account does not close. */
+/** Outcome of the distinct events. `sent` must be the sum of the next four. */
 export type Account = {
   readonly sent: number;
   readonly stored: number;
@@ -31,10 +31,10 @@ export type Account = {
   readonly lost: number;
   /** Extra records and extra messages. */
   readonly duplicated: number;
-  /** Each lost event, and why. */
+  /** Each lost event, with the reason. */
   readonly lostEvents: ReadonlyMap<string, string>;
   readonly duplicates: readonly string[];
-  /** What does not fit: the account closes only where there is none. */
+  /** Contradictions; the account closes only if there are none. */
   readonly unaccounted: readonly string[];
 };
 
@@ -71,7 +71,7 @@ export function account(evidence: Evidence): Account {
         .filter(([id, fate]) => fate === "refused" && (stored.has(id) || deadLetters.has(id)))
         .map(([id]) => `${id} was refused and is there`),
       ...losses.filter((loss) => !isExplained(loss)),
-      // Each fails, also where every event of the erased is where it should be.
+      // Any remains fail the run, even if every event of the erased is accounted for.
       ...evidence.remains,
       ...evidence.unready,
     ],
@@ -94,14 +94,14 @@ function fateOf(
   const isAccepted = statuses.some((status) => status >= 200 && status < 300);
   const names = [id, ...calls.flatMap(({ subjects }) => subjects)];
   if (!isAccepted && statuses.some((status) => status >= 400 && status < 500)) return "refused";
-  // What was written and then erased is where it should be.
+  // Events that were written and then erased count as erased.
   if (written.has(id) && calls.some(({ subjects }) => subjects.some((name) => erased.has(name))))
     return "stored";
   const loss = losses.find((words) => names.some((name) => words.includes(name)));
   if (stored.has(id) && loss === undefined) return "stored";
   if (deadLetters.has(id)) return "deadlettered";
   if (stored.has(id)) return { lost: loss ?? "" };
-  // The provider gave it up, and what it said is there.
+  // The provider gave up, and every other record is there.
   if (!isAccepted && calls.length >= tries && loss === undefined) return "refused";
   return { lost: losses.find((words) => words.includes(id)) ?? "it is nowhere" };
 }

@@ -9,7 +9,7 @@ const message = z.object({
   replayid: z.string().optional(),
 });
 
-/** What was recorded, and the provider's ids of who was erased. */
+/** Records, and the provider ids of erased people. */
 type DuplicateEvidence = {
   readonly records: readonly RecordLine[];
   readonly messages: readonly MessageLine[];
@@ -17,9 +17,9 @@ type DuplicateEvidence = {
 };
 
 /**
- * Every extra record and every extra message, in words. The same message again is none: it comes at least once, and
- * its id informs a reader. Extra is what a reader would take for another: one event in two records, a record that is
- * written over, one id with two contents, two ids in one place of a subject's order.
+ * Describes every extra record and message. A repeated message is not extra: delivery is at-least-once, and
+ * readers deduplicate by id. Extra is what a reader would take for something else: one event in two records,
+ * an overwritten record, one id with two contents, two ids at one place in a subject's order.
  */
 export function findDuplicates({ records, messages, erased }: DuplicateEvidence): readonly string[] {
   const isErased = ({ key }: RecordLine) => [...erased].some((id) => key.includes(id));
@@ -48,7 +48,7 @@ function extraMessages(lines: readonly MessageLine[]): readonly string[] {
   return [...Map.groupBy(lines, ({ subscriber }) => subscriber)].flatMap(([subscriber, received]) => {
     const announced: readonly AnnouncedMessage[] = received
       .map(({ body }) => ({ ...message.parse(JSON.parse(body)), body }))
-      // A replay reports old events with today's state, and says so.
+      // A replay reports old events with today's state, and is marked.
       .filter(({ replayid }) => replayid === undefined);
     const extra = (
       name: (each: AnnouncedMessage) => string,

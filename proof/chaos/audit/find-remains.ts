@@ -7,23 +7,23 @@ import type { Access } from "@income-events/local-stack/system.ts";
 import { clientsOf } from "../../scenario/clients.ts";
 import { readBodies, readItems, readObjects, textOfBytes, textOfItem } from "../../scenario/snapshot.ts";
 
-/** All stores that may name a person, by the names that findings give them. */
+/** All stores that may contain personal data, by the names in findings. */
 export type Places = {
-  /** One of them has reports of erasures. */
+  /** Some tables contain reports of erasures. */
   readonly tables: readonly string[];
   readonly buckets: Readonly<Record<string, string>>;
-  /** Messages of all queues but the subscribers' own. */
+  /** Messages of all queues but the subscribers'. */
   readonly messages: Readonly<Record<string, readonly string[]>>;
   /** Lines of functions' logs. */
   readonly logs: Readonly<Record<string, readonly string[]>>;
 };
 
-/** What names the erased, and texts that only their documents have. */
+/** Ids of the erased, and texts that only their documents contain. */
 export type Sought = { readonly ids: readonly string[]; readonly marks: readonly string[] };
 
 type Text = { readonly place: string; readonly text: string };
 
-/** All tables, buckets and logs that the engines have, also those that no setting names any more. */
+/** Lists all tables, buckets and logs in the engines, including those no setting names any more. */
 export async function storesIn(stack: LocalStack, access: Access): Promise<Omit<Places, "messages">> {
   using clients = clientsOf(access);
   const [{ TableNames = [] }, { Buckets = [] }] = await Promise.all([
@@ -38,8 +38,8 @@ export async function storesIn(stack: LocalStack, access: Access): Promise<Omit<
 }
 
 /**
- * The same with all queues but those of subscribers; takes the messages out of them.
- * @param drained what was taken out of queues before, by their URLs
+ * Adds the messages of all queues but subscribers', deleting them.
+ * @param drained messages that were taken out of queues before, by queue URL
  */
 export async function everywhereIn(
   stack: LocalStack,
@@ -62,11 +62,11 @@ function nameOfQueue(url: string): string {
 }
 
 /**
- * Ids of the erased in tables, buckets, queues and logs, and texts of their documents in logs. Run it at the end, after
- * every dead letter was redriven: what arrived after an erasure's last search was then stored late, and erased by the
- * task that follows it.
+ * Finds ids of the erased in tables, buckets, queues and logs, and texts of their documents in logs. Run it
+ * at the end, after every dead letter was redriven: whatever arrived after an erasure's last search was then
+ * stored late, and erased by the task that follows.
  * @returns one sentence for each place that names somebody
- * @throws where an object can't be read
+ * @throws if an object cannot be read
  */
 export async function findRemains(
   access: Access,
@@ -113,17 +113,17 @@ async function textsInBuckets(access: Access, buckets: Places["buckets"]): Promi
 /** Longer than any digest. */
 const base64 = /[A-Za-z0-9+/]{48,}={0,2}/g;
 
-/** Adds the decoded text of parts in base64, compressed or not: bodies that are not text are stored so. */
+/** Adds the decoded text of base64 parts, compressed or not: bodies that are not text are stored that way. */
 function readable(text: string): string {
   const parts = Array.from(text.matchAll(base64), ([part]) => textOfBytes(Buffer.from(part, "base64")));
   return [text, ...parts].join("\n");
 }
 
-/** Names, addresses: words that nothing else says. Single words and times may be anybody's. */
+/** Names and addresses. Single words and times are not specific to a person. */
 const isOfPerson = /@|\p{L} \p{L}/u;
 
 /**
- * Texts that only documents of the erased have.
+ * Texts that only documents of the erased contain.
  * @param data the provider's documents, by `<account>/<endpoint>`
  */
 export function marksOf(data: ReadonlyMap<string, unknown>, erased: ReadonlySet<string>): readonly string[] {

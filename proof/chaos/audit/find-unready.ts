@@ -43,17 +43,17 @@ const message = z.object({
   }),
 });
 
-/** A call that the provider answered with data. `sentAt`: milliseconds since 1970. */
+/** A call that the provider answered with data. `sentAt` is in milliseconds since 1970. */
 export type ProviderRead = { readonly target: string; readonly sentAt: number };
 
 export type ReadinessEvidence = {
-  /** The endpoints that accounts wait for. */
+  /** Endpoints required for readiness. */
   readonly endpoints: readonly string[];
   /** Items of the table at the end of a run. */
   readonly items: readonly Record<string, unknown>[];
   readonly messages: readonly MessageLine[];
   readonly reads: readonly ProviderRead[];
-  /** The provider's ids of erased subjects. The relay drops some of their messages. */
+  /** Provider ids of erased subjects. The relay drops some of their messages. */
   readonly erased: ReadonlySet<string>;
 };
 
@@ -61,7 +61,7 @@ type AccountItem = z.output<typeof accountItem>;
 type UserItem = z.output<typeof userItem>;
 type Received = z.output<typeof message> & { readonly at: number };
 
-/** One sentence for each announcement of readiness that came early or twice, or is missing. */
+/** Describes each announcement of readiness that is early, duplicate or missing, in one sentence. */
 export function findUnready(evidence: ReadinessEvidence): readonly string[] {
   const received = evidence.messages
     .filter(({ subscriber }) => subscriber === "everything")
@@ -101,7 +101,7 @@ function nameOf({ type, data }: Received): string {
   return `${type} ${data.accountId} ${data.connectedSince}`;
 }
 
-/** The announcements that one connection may have, in order. */
+/** Valid sequences of announcements for one connection. */
 const allowed = ["account.ready", "account.incomplete", "account.incomplete, account.ready"];
 
 function findTwice(received: readonly Received[]): readonly string[] {
@@ -124,7 +124,7 @@ function findTwice(received: readonly Received[]): readonly string[] {
   return [...repeated, ...unchanged];
 }
 
-/** At the end of a run, the provider answers every call: each connected account is ready. */
+/** At the end of a run the provider answers every call, so each connected account is ready. */
 function findMissing(received: readonly Received[], { items }: ReadinessEvidence): readonly string[] {
   const ids = new Set(received.map(({ id }) => id));
   const itemsOf = (kind: string, sortKey: string) =>
@@ -137,7 +137,7 @@ function findMissing(received: readonly Received[], { items }: ReadinessEvidence
     ...ofAccounts.flatMap(({ pk, readiness: { announced } }) =>
       announced ? [idOf(pk, announced.version)] : [],
     ),
-    // Each version announces something, unless an erasure took an account out of it.
+    // Each version announces something, unless an erasure removed an account.
     ...users.flatMap(({ pk, readiness }) =>
       readiness.accounts.length > 0 ? [idOf(pk, readiness.version)] : [],
     ),
@@ -160,18 +160,20 @@ function findMissing(received: readonly Received[], { items }: ReadinessEvidence
   ];
 }
 
-/** The id of a message by its item's key. */
+/** Message id of an item by its key. */
 function idOf(pk: string, version: number): string {
   return `${pk.replace("#", "/").replace(/^\w+/, (kind) => kind.toLowerCase())}/readiness.${version}`;
 }
 
-/** When the account's connection began, if it is confirmed and its latest announcement is about it. */
+/** Start of the account's connection, if it is confirmed and the latest announcement is about it. */
 function settledSince(account: AccountItem | undefined): number | undefined {
   const { isConnected, isConfirmed, since, announced } = account?.readiness ?? {};
   return isConnected && isConfirmed && announced?.since === since ? since : undefined;
 }
 
-/** Users without an up-to-date `user.ready` although all of their connected accounts are ready or incomplete. */
+/**
+ * Users without an up-to-date `user.ready` although all of their connected accounts are ready or incomplete.
+ */
 function findMissingUsers(accounts: readonly AccountItem[], users: readonly UserItem[]): readonly string[] {
   return [...Map.groupBy(accounts, ({ readiness }) => readiness.userId)].flatMap(([userId, own]) => {
     const connected = own.filter(({ readiness }) => readiness.isConnected);

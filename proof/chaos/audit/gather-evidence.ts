@@ -12,9 +12,9 @@ import { findUnready } from "./find-unready.ts";
 import { readMessages, readRecords, readSent } from "./read-records.ts";
 
 /**
- * Reads what the observers recorded, and what stands in the engines at the end; it takes the dead letters out of their
- * queues.
- * @param erasedUsers users whose erasure was asked for @param tries after which the provider gives a webhook up
+ * Reads the observers' records and the engines' final state; takes the dead letters out of their queues.
+ * @param erasedUsers users whose erasure was requested
+ * @param tries attempts after which the provider gives up
  */
 export async function gatherEvidence(
   system: ChaosSystem,
@@ -36,7 +36,7 @@ export async function gatherEvidence(
       letters: await readDeadLetters(access, url, source),
     })),
   );
-  // After the queues: what is archived meanwhile is in one of the two.
+  // After the queues: letters archived meanwhile are in one of the two.
   const { deadLetters: letters } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
   const deadLetters = new Set([...letters, ...lying.flatMap((queue) => queue.letters)].map(({ id }) => id));
   const accepted = new Set(
@@ -58,7 +58,7 @@ export async function gatherEvidence(
     records: readRecords(files.records),
     messages,
     stored: new Set([...table.events].flatMap(([id, { reconciled }]) => (reconciled ? [] : [id]))),
-    // A task is no event, and neither is what the load put there itself.
+    // Excludes tasks and messages that the load put there itself.
     deadLetters: deadLetters.intersection(ids),
     erased,
     tries,
@@ -71,7 +71,7 @@ export async function gatherEvidence(
   };
 }
 
-/** Lets each subscriber read every document that was announced to it, with credentials of its own. */
+/** Reads every announced document as each subscriber, with its own credentials. */
 async function findUnreadDocuments(
   { stack }: ChaosSystem,
   messages: Evidence["messages"],
@@ -91,15 +91,12 @@ function accountsOf({ snapshot }: Truth, users: ReadonlySet<string>): readonly s
   return snapshot.accounts.filter(({ userId }) => users.has(userId)).map(({ id }) => id);
 }
 
-/**
- * Of a company account all data is there at once, and no event announces it: only what the stage starts with is asked
- * for.
- */
+/** A company account's data exists at once without events: only the stage's initial endpoints are fetched. */
 function isAskedFor(endpoint: string): boolean {
   return endpoint === "profile";
 }
 
-/** Of whom no webhook announced, reconciliation finds out in its own time: nothing is expected of them here. */
+/** Reconciliation finds users without a webhook in its own time, so nothing is expected of them here. */
 export function limitedTo({ snapshot, data }: Truth, announced: ReadonlySet<string>) {
   const left = {
     users: snapshot.users.filter(({ id }) => announced.has(id)),
@@ -114,7 +111,7 @@ export function limitedTo({ snapshot, data }: Truth, announced: ReadonlySet<stri
   };
 }
 
-/** By subscriber: the type of each message by its id. */
+/** Type of each received message by id, by subscriber. */
 function receivedBy(messages: Evidence["messages"]): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const bySubscriber = Map.groupBy(messages, ({ subscriber }) => subscriber);
   return new Map(

@@ -3,31 +3,31 @@ import { z } from "zod";
 
 const sentLine = z.object({
   kind: z.string(),
-  /** The event's identity, of kind and body. */
+  /** Identity of the event, from kind and body. */
   id: z.string(),
-  /** The provider's ids in it. */
+  /** Provider ids in the body. */
   subjects: z.array(z.string()).readonly(),
-  /** What the pipeline answered; absent where nothing was heard. */
+  /** Status of the pipeline's answer; absent if none arrived. */
   status: z.number().optional(),
   error: z.string().optional(),
 });
-/** One call of a webhook, as the provider's process recorded it. */
+/** A call of a webhook, recorded by the provider's process. */
 export type SentLine = z.output<typeof sentLine>;
 
 const recordLine = z.object({
   change: z.string(),
-  /** Both parts of the item's key. */
+  /** Partition and sort key of the item. */
   key: z.string(),
-  /** The event's identity. */
+  /** Identity of the event. */
   id: z.string(),
-  /** Of all that the first receipt said. */
+  /** Digest of the first receipt's content. */
   digest: z.string(),
 });
-/** One change of an event's record, as the observer read it from the table's stream. */
+/** A change of an event's record, read from the table's stream. */
 export type RecordLine = z.output<typeof recordLine>;
 
 const messageLine = z.object({ subscriber: z.string(), at: z.number(), body: z.string() });
-/** One message that a subscriber received, and when, in milliseconds since 1970. */
+/** A message that a subscriber received; `at` is in milliseconds since 1970. */
 export type MessageLine = z.output<typeof messageLine>;
 
 export const readSent = (file: string): readonly SentLine[] => readLines(file, sentLine);

@@ -3,14 +3,14 @@ import type { Account } from "./audit-events.ts";
 export type Tally = Pick<Account, "sent" | "stored" | "deadlettered" | "refused" | "lost" | "duplicated"> & {
   /** Calls that met a fault. */
   readonly faults: number;
-  /** Processes killed. */
+  /** Killed processes. */
   readonly kills: number;
-  /** Crash points struck, of those that were to be struck. */
+  /** Crash points that were hit, out of the chosen ones. */
   readonly struck: number;
   readonly points: number;
 };
 
-/** The last line of a run. */
+/** Last line of a run's output. */
 export function reportLine(tally: Tally): string {
   const { sent, stored, deadlettered, refused, lost, duplicated, faults, kills, struck, points } = tally;
   return (
@@ -19,7 +19,7 @@ export function reportLine(tally: Tally): string {
   );
 }
 
-/** The counts of several runs together. */
+/** Sums the counts of several runs. */
 export function sumOf(tallies: readonly Tally[]): Tally {
   const sum = (name: keyof Tally) => tallies.reduce((total, tally) => total + tally[name], 0);
   return {
@@ -36,17 +36,20 @@ export function sumOf(tallies: readonly Tally[]): Tally {
   };
 }
 
-/** What a run came to, beside its account. */
+/** Facts about a run beyond its account. */
 type Course = {
-  /** How often each class of faults fired, by its name; those that never did included. */
+  /** Number of faults of each class, including zero. */
   readonly fired: readonly (readonly [string, number])[];
-  /** Names of crash points that were to be struck and were not. */
+  /** Names of chosen crash points that were not hit. */
   readonly left: readonly string[];
-  /** What functions said that could not be imported. */
+  /** Errors of functions that could not be imported. */
   readonly initErrors: readonly string[];
 };
 
-/** What makes a run fail, in words; empty where nothing was lost or doubled, the account closes and all was tried. */
+/**
+ * Reasons why a run fails; empty if nothing was lost or duplicated, the account closes and every fault was
+ * tried.
+ */
 export function assessRun(
   { lostEvents, duplicates, unaccounted }: Account,
   { fired, left, initErrors }: Course,

@@ -5,9 +5,10 @@ import { chance, oneOf, shuffled } from "../chance.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 
 /**
- * When a function's process is killed around one of its calls: before the request leaves, so that nothing happens;
- * as soon as it left, so that it is applied for nobody; or once it was applied and the rest of the process went on,
- * right before the answer returns. Of a batch of statements also between two of them: the first half is applied.
+ * When a process is killed around one of its calls: `unsent`, before the request is sent, so nothing happens;
+ * `applied`, once it is sent, so that it takes effect without a caller; `unanswered`, after it was applied
+ * and the rest of the process went on, just before the answer. A batch of statements may also be half
+ * applied.
  */
 const phases = ["unsent", "applied", "unanswered"] as const;
 const phasesOfStatements = [...phases, "between"] as const;
@@ -18,50 +19,55 @@ function phasesOf(name: string): readonly Phase[] {
   return name.split(" ").includes(batchAction) ? phasesOfStatements : phases;
 }
 
-/** A point at which a function can die: `<function> <call> <phase>`. */
+/** A point at which a function can crash: `<function> <call> <phase>`. */
 export type CrashPoint = string;
 
 export type Victims = {
-  /** Kills (SIGKILL) the processes of a function that work; answers how many. */
+  /** Kills (SIGKILL) a function's busy processes; returns how many. */
   kill(logicalId: string): number;
-  /** How many invocations of it succeeded so far. */
+  /** Number of a function's successful invocations so far. */
   succeeded(logicalId: string): number;
 };
 
 export type Crashes = {
   /**
-   * Kills at calls, and lets the other interference decide of all other calls: a fault must not take the answer of
-   * which a function is to die.
+   * Kills at calls, and delegates all others: a fault must not take the answer at which a function is to
+   * crash.
    */
   around(others: Interference): Interference;
-  /** Every point of the calls that were seen until now. @param atLeast so often */
+  /**
+   * Crash points of the calls seen so far.
+   * @param atLeast minimum number of calls
+   */
   seen(atLeast?: number): readonly CrashPoint[];
-  /** Lets functions die at these points, each once, and none more than twice before it has succeeded once. */
+  /**
+   * Crashes functions at these points, once each, and at most twice before a function has succeeded again.
+   */
   crashAt(points: readonly CrashPoint[]): void;
-  /** Points that are still to be struck, those whose call is under way included. */
+  /** Points not hit yet, including those whose call is in progress. */
   left(): readonly CrashPoint[];
-  /** Lets a share of all calls be the caller's last, as the seed says; 0: none. */
+  /** Crashes at a random share of all calls, by seed; 0: none. */
   crashAtRandom(share: number): void;
   /** Processes killed so far. */
   kills(): number;
 };
 
-/** How long the rest of a process goes on while the answer that it waits for is withheld. */
+/** Milliseconds for which the rest of a process goes on while the answer is withheld. */
 const withheldMs = 40;
 
 /**
- * Some calls are made once in a process's lifetime: a function that died must be able to die at its first call, too.
+ * Some calls happen once per process, so a function that crashed must be able to crash at its first call too.
  */
 const maxCrashesInRow = 2;
 
 /** Kills functions at their calls. */
 export function crashFunctions(seed: number, victims: Victims): Crashes {
-  /** How often each call was made, by name. */
+  /** Number of calls, by name. */
   const ordinals = new Map<string, number>();
   const left = new Set<CrashPoint>();
-  /** By function: how often it had succeeded when it died last, and how often it has died since. */
+  /** By function: successes at its last crash, and crashes since then. */
   const crashCounts = new Map<string, { readonly successes: number; readonly inRow: number }>();
-  /** They die when the answer is there. */
+  /** Calls whose process is killed when the answer arrives. */
   const dying = new Set<ObservedCall>();
   const crashing = new Map<ObservedCall, CrashPoint>();
   let share = 0;
@@ -84,7 +90,7 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
     const killed = victims.kill(call.function);
     const point = crashing.get(call);
     crashing.delete(call);
-    // The call of a process that is dead already: there was nobody to strike.
+    // The process was already dead.
     if (killed === 0 && point !== undefined) left.add(point);
     if (killed === 0) return;
     kills += killed;
@@ -129,13 +135,13 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
   };
 }
 
-/** How many points the short form strikes. */
+/** Number of points in the short form. */
 const sample = 6;
 
-/** So many seeds in a row strike every point: all of them in one run would take it beyond three minutes. */
+/** Number of consecutive seeds that cover every point: all in one run would take more than three minutes. */
 export const seedsForAll = 8;
 
-/** The points to strike: the seed's share of all, in the short form some that the seed chooses. */
+/** Points to hit: the seed's share of all, or in the short form a sample chosen by the seed. */
 export function choosePoints(
   seen: readonly CrashPoint[],
   { seed, isShort }: { readonly seed: number; readonly isShort: boolean },

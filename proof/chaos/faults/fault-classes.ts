@@ -1,12 +1,13 @@
-/** What a pipeline is made of, as far as it can fail. */
+/** Parts of a pipeline that can fail. */
 export const parts = ["sqs", "dynamodb", "stream", "secrets", "s3", "provider"] as const;
 export type Part = (typeof parts)[number];
 
 /**
- * How a part fails: `fails` answers 5xx and did nothing; `throttles` asks to go slower; `times-out` never answers;
- * `answers-late` applies it and answers after a while; `answers-twice` applies it twice, as where a network repeats a
- * request; `answers-partly` does some of a batch or a page, or breaks off in the middle of its answer. Where several are
- * owed, the first comes first: those that keep a stream's reader from handing over what it read, which then takes a while.
+ * How a part fails: `fails` answers 5xx without effect; `throttles` asks to slow down; `times-out` never
+ * answers; `answers-late` applies the call and answers later; `answers-twice` applies it twice, as when a
+ * network repeats a request; `answers-partly` does a part of a batch or page, or breaks off in the middle of
+ * its answer. If several are owed, the first comes first: those that keep a stream's reader from delivering
+ * what it read, which takes a while.
  */
 export const modes = [
   "fails",
@@ -25,5 +26,5 @@ export const faultClasses: readonly FaultClass[] = parts.flatMap((part) =>
   modes.map((mode) => `${part} ${mode}` as const),
 );
 
-/** Each class fires at each of these shares of all calls. */
+/** Shares of all calls at which each class fires. */
 export const shares = [0.01, 0.1, 0.5] as const;

@@ -3,11 +3,12 @@ import type { Interference } from "../observed-call.ts";
 import { type FaultClass, faultClasses, type Mode, type Part } from "./fault-classes.ts";
 import { modesOf, playFault } from "./play-fault.ts";
 
-/** Which calls fail, and how: it follows from the seed alone. */
+/** Chooses the calls that fail and how, from the seed alone. */
 export type FaultSchedule = {
   /**
-   * @param name of the function and its call @param possible the modes that the call can meet
-   * @returns the mode that this call, the next one of its name, meets
+   * @param name of the function and its call
+   * @param possible modes that the call supports
+   * @returns the mode of this call, the next one of its name
    */
   next(part: Part, name: string, possible: readonly Mode[]): Mode | undefined;
   /** Classes that have not fired yet. */
@@ -15,9 +16,9 @@ export type FaultSchedule = {
 };
 
 /**
- * A share of the calls fails, drawn for the n-th call of each name. Beyond that each class is owed once: a share of
- * one in a hundred would leave most classes out of a short run.
- * @param pendingFaults the classes that are owed; the others come by chance alone
+ * A share of the calls fails, drawn for the n-th call of each name. Each class is also owed once: a share of
+ * one percent would leave most classes out of a short run.
+ * @param pendingFaults classes that are owed; the others come by chance alone
  */
 export function scheduleFaults(seed: number, share: number, pendingFaults = faultClasses): FaultSchedule {
   const calls = new Map<string, number>();
@@ -41,14 +42,14 @@ export function scheduleFaults(seed: number, share: number, pendingFaults = faul
 }
 
 /**
- * A class comes after fewer than so many calls that could have met it, and not with the first, so that classes come
- * mixed. But a stream is read seldom: not at all while a batch of it is tried again.
+ * Number of eligible calls after which an owed class fires; random, so that classes mix. Streams are read
+ * rarely, and not at all while a batch is retried.
  */
 function patienceOf(part: Part): number {
   return part === "stream" ? 0 : 6;
 }
 
-/** The mode of the n-th call of a name, if it is one of the share. */
+/** Mode of the n-th call of a name, if it is one of the share. */
 export function drawn(
   { seed, share }: { readonly seed: number; readonly share: number },
   name: string,
@@ -61,17 +62,20 @@ export function drawn(
 
 export type Faults = {
   readonly interference: Interference;
-  /** Lets a share of the calls fail from now on; 0: none. @param pending the classes to fire once in any case; absent: all */
+  /**
+   * Sets the share of calls that fail from now on; 0: none.
+   * @param pending classes to fire at least once; absent: all
+   */
   let(share: number, pending?: readonly FaultClass[]): void;
-  /** Classes that have not fired yet since the share was set. */
+  /** Classes that have not fired since the share was set. */
   pendingFaults(): readonly FaultClass[];
-  /** How often each class fired in all, those that never did included. */
+  /** Total number of faults by class, including zero. */
   counts(): ReadonlyMap<FaultClass, number>;
   /** Classes that never fired. */
   unfired(): readonly FaultClass[];
 };
 
-/** Lets calls of functions and pollers fail, as the seed says. */
+/** Fails calls of functions and pollers, by seed. */
 export function injectFaults(seed: number): Faults {
   const counts = new Map(faultClasses.map((name) => [name, 0]));
   let schedule: FaultSchedule | undefined;

@@ -6,7 +6,7 @@ import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { ObservedCall } from "../observed-call.ts";
 import { type Mode, modes, type Part } from "./fault-classes.ts";
 
-/** Lambda's pollers wait for ever, where functions have an end of their own. */
+/** Lambda's pollers never time out, unlike functions. */
 const pollerPatienceMs = 1_500;
 const lateMs = 700;
 
@@ -17,10 +17,10 @@ const batches: ReadonlySet<string> = new Set([
 ]);
 const pages: ReadonlySet<string> = new Set(["dynamodb:Query", "dynamodb:Scan"]);
 
-/** The modes that a call can meet. */
+/** Modes that a call supports. */
 export function modesOf({ action, part }: ObservedCall): readonly Mode[] {
   return modes.filter((mode) => {
-    // What is received twice is hidden from the caller the second time, which is a fault of no service.
+    // A receive that runs twice hides messages from the caller, which is no service's fault.
     if (mode === "answers-twice") return action !== "sqs:ReceiveMessage";
     if (mode !== "answers-partly") return true;
     if (part === "sqs") return batches.has(action);
@@ -30,7 +30,7 @@ export function modesOf({ action, part }: ObservedCall): readonly Mode[] {
   });
 }
 
-/** Lets a call meet a fault; asked before the call leaves. */
+/** Applies a fault to a call before it is sent. */
 export async function playFault(call: ObservedCall, part: Part, mode: Mode): Promise<Outcome> {
   switch (mode) {
     case "fails":
@@ -50,7 +50,7 @@ export async function playFault(call: ObservedCall, part: Part, mode: Mode): Pro
   }
 }
 
-/** Each service asks to go slower in words of its own. */
+/** Each service's own throttling error. */
 function throttling(part: Part): Outcome {
   const message = "injected";
   switch (part) {
@@ -80,7 +80,7 @@ function partly({ action, body }: ObservedCall): Outcome {
   return "cut";
 }
 
-/** The last entry fails, and all others are done. */
+/** Fails the last entry and applies all others. */
 function partOfBatch(input: Readonly<Record<string, unknown>>): Outcome {
   const entries: readonly unknown[] = Array.isArray(input.Entries) ? input.Entries : [];
   const failed = { Id: asObject(entries.at(-1)).Id, SenderFault: false, Code: "InternalError" };
@@ -91,7 +91,7 @@ function partOfBatch(input: Readonly<Record<string, unknown>>): Outcome {
   };
 }
 
-/** The last key of each table is not read. */
+/** Leaves the last key of each table unread. */
 function partOfKeys(input: Readonly<Record<string, unknown>>): Outcome {
   const tables = Object.entries(asObject(input.RequestItems)).map(([name, value]) => {
     const keys: readonly unknown[] = Array.isArray(asObject(value).Keys) ? Object(value).Keys : [];

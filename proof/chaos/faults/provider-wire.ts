@@ -14,12 +14,12 @@ export type WireHooks = {
   readonly onFound: (target: string, sentAt: number) => void;
 };
 
-/** An address of the provider for one function, on which its calls can be met by faults. */
+/** A provider URL for one function, where faults can be applied to its calls. */
 export type ProviderWire = AsyncDisposable & { readonly url: string };
 
 /**
- * @param caller the function's logical id
- * @param onFound receives the path of each call that the provider answers with 200, and when it was sent
+ * @param caller logical id of the function
+ * @param onFound receives the path and time of each call that the provider answers with 200
  */
 export async function startProviderWire(
   providerUrl: string,
@@ -65,7 +65,7 @@ export async function startProviderWire(
   };
 }
 
-/** Whether the outcome ends the call, which it does then. */
+/** Applies an outcome that ends the call; returns whether it did. */
 function refused(outcome: Outcome, response: ServerResponse): boolean {
   if (outcome === "hang") return true;
   if (outcome === "drop") {
@@ -84,7 +84,7 @@ function write(response: ServerResponse, { status, headers, body }: Answer, isCu
   else response.end(body);
 }
 
-/** A path without its query, each id as `*`, and so is what is read of an account. */
+/** A path without its query, with `*` for each id and for an account's endpoint. */
 function withoutIds(target: string): string {
   const [path = ""] = target.split("?");
   return path

@@ -6,23 +6,23 @@ import { chance } from "../chance.ts";
 import type { ChaosSystem } from "../system.ts";
 
 /**
- * How a batch's answer is corrupted: `malformed` is no list of failures, `unknown` names a message that was not in the
- * batch, `late` begins with a tenth of the function's time left. In all three all of the batch comes again.
+ * How a batch's answer is corrupted: `malformed` is no list of failures, `unknown` names a message outside
+ * the batch, `late` starts with a tenth of the function's time left. In each case the whole batch is retried.
  */
 export const corruptions = ["malformed", "unknown", "late"] as const;
 
 export type Corruption = {
-  /** How many batches were corrupted, each way. */
+  /** Number of corrupted batches of each type. */
   counts(): ReadonlyMap<string, number>;
-  /** The functions answer for themselves again. */
+  /** Restores the functions. */
   stop(): void;
 };
 
 const consumers = ["UsersStore", "AccountsStore", "EndpointsStore", "CompanyAccountsStore", "FetchData"];
 
 /**
- * Lets every other invocation of those that take batches from queues corrupt its answer, in a way that follows from the
- * seed and how many processes of the function began before its own. The bundles stay as they are.
+ * Corrupts every other answer of the functions that process queues, by the seed and the number of processes
+ * that started before. The bundles stay as they are.
  */
 export function corruptResponses(
   { functions, plans }: ChaosSystem,
@@ -57,8 +57,8 @@ function mark(how: string): string {
 }
 
 /**
- * The function with a handler of ours around its own. Each process begins one way further than the one before it, with
- * a folder for its turn: most die before they come to a second way.
+ * Wraps a function's handler. Each process starts one type further than the previous one, with a folder for
+ * its turn: most crash before they reach a second type.
  */
 function corrupted(plan: FunctionPlan, first: number, directory: string): FunctionPlan {
   const original = pathToFileURL(join(plan.directory, "index.mjs")).href;

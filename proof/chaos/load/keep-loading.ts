@@ -8,27 +8,27 @@ import type { ChaosSystem } from "../system.ts";
 import { sendRound } from "./send-round.ts";
 
 export type Load = {
-  /** Resolves when so many rounds more were brought, or it is over. */
+  /** Resolves after this many more rounds, or when the load ends. */
   rounds(count: number): Promise<void>;
-  /** Ends it; resolves when the last round was brought. */
+  /** Ends the load; resolves after the last round. */
   stop(): Promise<void>;
-  /** Users whose erasure was asked for. */
+  /** Users whose erasure was requested. */
   readonly erased: ReadonlySet<string>;
 };
 
-/** More deliveries than these wait: the next round waits too. */
+/** Pending deliveries above which the next round waits. */
 const maxPending = 30;
-/** Erasures that wait. */
+/** Maximum pending erasures. */
 const maxErasures = 6;
 const betweenRoundsMs = 2_000;
 const betweenInvocationsMs = 500;
 const scheduled = ["RefreshToken", "RegisterWebhooks", "ReconcileUsers", "ArchiveLetters"];
-/** All of the 14 days that a queue keeps a message: with it every dead letter nears its end. */
+/** The 14 days for which a queue keeps a message: every dead letter then counts as near its end. */
 const archiveAll = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
 /** Neither an event nor a task. */
 const unreadableTask = '{"schemaVersion":0}';
 
-/** Brings rounds one after the other, and invokes what schedules would. */
+/** Sends rounds one after the other, and invokes the scheduled functions. */
 export function keepLoading(system: ChaosSystem, progress: (step: string) => void): Load {
   const { provider, stack, access, functions } = system;
   const sqs = new SQSClient(access);
@@ -37,7 +37,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
   let isOver = false;
 
   const bring = async (): Promise<void> => {
-    // Of rounds before: by now there is something of them to erase.
+    // Users of earlier rounds, of whom there is data to erase.
     const erasable: string[] = [];
     while (!isOver) {
       brought += 1;
@@ -45,7 +45,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
       const MessageBody = unreadableTask;
       const QueueUrl = outputOf(stack, "FetchQueueUrl");
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...fifoOrder(QueueUrl) }));
-      // What comes late of who was erased leads to more erasures: they must not pile up.
+      // Late data of erased users causes more erasures, which must not pile up.
       const waiting = await queueDepth(sqs, outputOf(stack, "EraseQueueUrl"));
       for (const userId of erasable.splice(0, maxErasures - waiting)) await erase(userId);
       erasable.push(...users);
@@ -53,7 +53,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
       await wait(betweenRoundsMs);
     }
   };
-  /** And lets the provider sends again what it reported before, as a late retry does. */
+  /** Also lets the provider resend earlier reports, as a late retry does. */
   const erase = async (userId: string): Promise<void> => {
     erased.add(userId);
     await askForErasure(sqs, outputOf(stack, "EraseQueueUrl"), userId);
@@ -63,7 +63,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
     const target = functions.get(name);
     if (target === undefined) throw new Error(`The assembly has no function ${name}`);
     while (!isOver) {
-      // What fails, the next run does: so it is with a schedule.
+      // The next run retries a failure, as with a schedule.
       await target.invoke(name === "ArchiveLetters" ? archiveAll : "{}");
       await wait(betweenInvocationsMs);
     }

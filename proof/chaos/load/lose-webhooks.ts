@@ -10,15 +10,15 @@ import { waitUntilIdle } from "./recover.ts";
 
 const awayMinutes = 10;
 const recoveryMinutes = 15;
-/** What functions and engines take for the recovery, which no stage divides. */
+/** Time of functions and engines for the recovery, which no stage divides. */
 const workMs = 60_000;
 const betweenTicksMs = 500;
 const patience = 900_000;
 
 /**
- * Takes the receivers away for ten minutes, in which users are created and data changes, while the provider tries each
- * webhook a few times and then gives it up.
- * @returns what differs from the provider 15 minutes after the receivers are back, in words
+ * Takes the receivers down for ten minutes, in which users are created and data changes, while the provider
+ * makes a few attempts per webhook and gives up.
+ * @returns the differences from the provider 15 minutes after the receivers are back
  */
 export async function loseWebhooks(
   system: ChaosSystem,
@@ -37,9 +37,9 @@ export async function loseWebhooks(
       : undefined,
   );
   const [first = "", second = ""] = before.accounts;
-  // Without accounts: the stage `compressed` has no path to list those of a user.
+  // Without accounts: the stage `compressed` has no path to list a user's accounts.
   const lost = await provider.call("createUsers", 3, { accountsPerUser: 0 });
-  // What the stage starts with: of data that was never read, nothing tells but the webhook that is lost.
+  // The stage's initial endpoint. Only the lost webhook would announce data that was never read.
   await provider.call("fetchData", first, ["profile"]);
   await wait((awayMinutes * minuteInMillis) / 2);
   await provider.call("fetchData", second, ["profile"]);
@@ -60,7 +60,7 @@ export async function loseWebhooks(
     }
     if (passed > longest)
       return differing.map((words) => `${(longest / 1_000).toFixed(0)} s after lost webhooks: ${words}`);
-    // As the schedule does. What fails, the next tick does.
+    // As the schedule does; the next run retries a failure.
     await functions.get("ReconcileUsers")?.invoke("{}");
     await wait(betweenTicksMs);
   }

@@ -6,7 +6,10 @@ import type { ChaosSystem } from "../system.ts";
 
 const program = join(import.meta.dirname, "../../../packages/cli/main.ts");
 
-/** Runs a command of the command line on the stage, as an operator does in AWS. @throws with what it said, if it fails */
+/**
+ * Runs a command on the stage, as an operator does in AWS.
+ * @throws with its output if it fails
+ */
 export async function operate({ stack }: Pick<ChaosSystem, "stack">, args: readonly string[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "operator-"));
   const outputs = join(directory, "outputs.json");

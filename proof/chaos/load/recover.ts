@@ -6,7 +6,7 @@ import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { ChaosSystem } from "../system.ts";
 import { operate } from "./operate.ts";
 
-/** Resolves when nothing is on its way any more: a whole round brings nothing new. */
+/** Resolves when nothing is in progress: a whole round brings nothing new. */
 export async function waitUntilIdle(
   { stack, provider }: Pick<ChaosSystem, "stack" | "provider">,
   patience: number,
@@ -20,8 +20,8 @@ export async function waitUntilIdle(
 }
 
 /**
- * Does what an operator does once all is well again: what was given up on is tried once more. What can't be
- * understood comes back as a dead letter.
+ * Recovers as an operator does: redrives what was given up. Messages that cannot be understood become dead
+ * letters again.
  */
 export async function recover(system: ChaosSystem, patience: number): Promise<void> {
   const { stack } = system;
@@ -33,10 +33,10 @@ export async function recover(system: ChaosSystem, patience: number): Promise<vo
     const redrive = async (short: string) => {
       const deadLetters = queues[`${short}-dead-letter`];
       if (deadLetters === undefined) return;
-      // As commands name it.
+      // Name as in commands.
       const name = short.replace(/^subscriber-/, "subscriber/");
       if ((await queueDepth(sqs, deadLetters)) > 0) await operate(system, ["dlq", "redrive", name]);
-      // After those of the queue: what can't be understood is back there at once.
+      // After the queue's: messages that cannot be understood are back there at once.
       if (archived.some((key) => key.startsWith(`dead-letters/${name}/`))) {
         await operate(system, ["dlq", "redrive", name, "--archive"]);
       }

@@ -4,17 +4,19 @@ import type { Remote } from "../remote.ts";
 
 type Provider = Remote<ProviderMethods>;
 
-/** Too large for a message or an item, so that it goes through the bucket. */
+/** Too large for a message or an item, so it is stored in the bucket. */
 const padding = "x".repeat(400_000);
-/** A call that is refused for its secret is tried again as any other: a fault may have met it first. */
+/** Attempts of a webhook with a wrong secret: a fault may come before the refusal. */
 const triesOfRefused = 8;
-/** Dead dead letters are looked through for every erasure: they must not pile up. */
+/** Every erasure searches all dead letters, so they must not pile up. */
 const roundsPerRefused = 4;
 
 /**
- * What one round brings: new users and accounts, duplicates, late and contradicting news, several events in one webhook,
- * large bodies, bodies that can't be read, wrong secrets, a deletion, data that the provider fetched by itself.
- * @param round a number of its own, so that each round's events are distinct @returns users whom nothing else names
+ * Sends one round: new users and accounts, duplicates, late and contradicting reports, several events in one
+ * webhook, large bodies, unreadable bodies, wrong secrets, a deletion, data that the provider fetched by
+ * itself.
+ * @param round a unique number, so that each round's events are distinct
+ * @returns users whom nothing else names
  */
 export async function sendRound(provider: Provider, round: number): Promise<readonly string[]> {
   const { users, accounts, companyAccounts } = await provider.call("createUsers", 3, {
@@ -45,7 +47,7 @@ export async function sendRound(provider: Provider, round: number): Promise<read
         event: "update_multi_endpoint",
         account_id: accountId,
         user_id: userId,
-        // Of no other event: two of one endpoint that are received in the same millisecond have one sequence.
+        // Shared by no other event: two of one endpoint received in the same millisecond have one sequence.
         endpoints: ["activity", "assets"].map((endpoint) => ({ endpoint, data_available: true })),
       },
     ],
@@ -59,7 +61,7 @@ export async function sendRound(provider: Provider, round: number): Promise<read
         padding,
       },
     ],
-    // Late news of the past: the account is connected again by now.
+    // Late reports: the account is connected again by now.
     [
       "accounts",
       { event: "disconnect_account", account_id: accountId, user_id: userId, connected: false, round },
@@ -69,7 +71,7 @@ export async function sendRound(provider: Provider, round: number): Promise<read
       { event: "create_account", account_id: secondAccount, user_id: secondUser, connected: false, round },
     ],
   ] as const;
-  // At once, so that several consumers have the same event.
+  // Concurrently, so that several consumers have the same event.
   for (const [kind, payload] of events) await provider.call("fire", kind, payload, { times: 3 });
   if (round % roundsPerRefused === 1) await sendRefused(provider, round);
   await provider.call("resend", 1);
@@ -78,10 +80,10 @@ export async function sendRound(provider: Provider, round: number): Promise<read
   return others;
 }
 
-/** What can't be read, what can't be understood, and what comes with a wrong secret. */
+/** Sends unreadable bodies, bodies that cannot be understood, and wrong secrets. */
 async function sendRefused(provider: Provider, round: number): Promise<void> {
   for (const kind of webhookKinds) {
-    // An unreadable body of users can't be kept: it is answered 503 until the provider gives up.
+    // An unreadable body of users is not stored: it is answered 503 until the provider gives up.
     if (kind !== "users") await provider.call("fire", kind, `{"action": ${round}, `, {});
     await provider.call("fire", kind, { action: "no_such_event", event: "no_such_event", round }, {});
     const headers = await provider.call("headers", kind);

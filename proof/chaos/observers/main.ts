@@ -1,6 +1,6 @@
 /**
- * A subscriber and a reader of the table's stream in a process of their own: they record what arrives, and what was
- * ever written as an event's record.
+ * Subscribers and a reader of the table's stream in their own process, which record the messages and every
+ * version of the events' records.
  */
 import { appendFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -18,7 +18,7 @@ const streams = new DynamoDBStreamsClient(access);
 const append = (file: string, line: object) => appendFileSync(file, `${JSON.stringify(line)}\n`);
 const betweenReadsMs = 250;
 
-/** Reads a subscriber's queue: each message is recorded before it is deleted. */
+/** Reads a subscriber's queue, recording each message before deleting it. */
 async function readQueue({ name, queueUrl: QueueUrl }: ObserverOptions["queues"][number]): Promise<number> {
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
   for (const { Body = "" } of Messages)
@@ -31,9 +31,9 @@ async function readQueue({ name, queueUrl: QueueUrl }: ObserverOptions["queues"]
 }
 
 /**
- * Reads on and on, with a pause where there was nothing.
- * @param read answers how much it found
- * @returns waits until nothing was left after the call
+ * Reads repeatedly, with a pause after an empty read.
+ * @param read returns the number of records found
+ * @returns a function that waits until nothing is left
  */
 function readOn(read: () => Promise<number>): () => Promise<void> {
   let started = 0;
@@ -42,7 +42,7 @@ function readOn(read: () => Promise<number>): () => Promise<void> {
     for (;;) {
       started += 1;
       const turn = started;
-      // What can't be read now can be read later; a run that ends without it fails for what is missing.
+      // Retries later; a run that ends without the data fails for it.
       const found = await read().catch(() => 1);
       if (found > 0) continue;
       for (const { resolve } of waiters.filter(({ after }) => after < turn)) resolve();

@@ -9,6 +9,6 @@ export type ObserverOptions = {
 };
 
 export type ObserverMethods = {
-  /** Resolves when all that there was before the call is recorded. */
+  /** Resolves when everything written before the call is recorded. */
   finish(): Promise<void>;
 };

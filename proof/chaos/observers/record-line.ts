@@ -3,7 +3,7 @@ import type { _Record } from "@aws-sdk/client-dynamodb-streams";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { RecordLine } from "../audit/read-records.ts";
 
-/** What is recorded of a change of the table: that of an event's record. */
+/** Line of a table change, for changes of an event's record. */
 export function lineOf({
   eventName,
   dynamodb: { Keys, NewImage, OldImage } = {},
@@ -16,12 +16,12 @@ export function lineOf({
   ];
 }
 
-/** Of all that the first receipt said: what later ones count is left out. */
+/** Digest of the first receipt, without the counter that later ones increase. */
 function digestOf({ receipts: _, ...said }: Record<string, unknown>): string {
   return createHash("sha256").update(JSON.stringify(said, inOrder)).digest("base64url");
 }
 
-/** An engine may give a map's fields in any order. */
+/** Engines may return a map's fields in any order. */
 function inOrder(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));

@@ -1,7 +1,4 @@
-/**
- * The provider in a process of its own, which records each webhook that it sends: what the pipeline answered is
- * counted where it was heard.
- */
+/** The provider in its own process, which records each webhook that it sends with the pipeline's answer. */
 import { appendFileSync } from "node:fs";
 import type { Attempt } from "@income-events/sandbox/delivery/engine.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
@@ -13,7 +10,7 @@ import type { ProviderMethods } from "./protocol.ts";
 
 const [, , seed = "1", sentFile = ""] = process.argv;
 
-/** What was announced somebody, so that it can be sent again as it was. */
+/** Webhooks about each person, for resending. */
 const announced = new Map<string, Map<string, Pick<Attempt, "kind" | "body">>>();
 
 function record({ kind, body, result }: Attempt): void {
@@ -27,7 +24,7 @@ function record({ kind, body, result }: Attempt): void {
   appendFileSync(sentFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
-/** The provider's ids in a body; none where it can't be read. */
+/** Provider ids in a body; none if it cannot be parsed. */
 function subjectsIn(body: Buffer): readonly string[] {
   try {
     const { account_id, company_account_id, user_id, data } = Object(JSON.parse(body.toString()));
@@ -37,12 +34,12 @@ function subjectsIn(body: Buffer): readonly string[] {
   }
 }
 
-/** So often a webhook is tried; undefined: until it is answered. */
+/** Maximum attempts of a webhook; undefined: until it is answered. */
 let tries: number | undefined;
 
 const sandbox = await startSandbox({
   seed: Number(seed),
-  // Always near its end, so that each run of the refresh refreshes.
+  // Always near its end, so that each run of the refresher refreshes.
   tokenLifetimeSeconds: 600,
   pageSize: 2,
   delivery: {

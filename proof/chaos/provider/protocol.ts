@@ -3,27 +3,27 @@ import type { CreatedUsers, CreateUsersOptions, FireOptions } from "@income-even
 import type { Snapshot } from "@income-events/sandbox/snapshot.ts";
 import type { WebhookKind } from "@income-events/sandbox/webhooks.ts";
 
-/** What exists at the provider, and what it serves of it by `<account>/<endpoint>`. */
+/** Everything that exists at the provider, and its data by `<account>/<endpoint>`. */
 export type Truth = { readonly snapshot: Snapshot; readonly data: ReadonlyMap<string, unknown> };
 
-/** What the provider's process does when it is asked. */
+/** Methods of the provider's process. */
 export type ProviderMethods = {
   start(): Promise<{ readonly url: string; readonly token: string }>;
   createUsers(count: number, options: CreateUsersOptions): Promise<CreatedUsers>;
-  /** @returns how many deliveries this led to */
+  /** @returns the number of deliveries */
   fire(kind: WebhookKind, payload: object | string, options: FireOptions): number;
-  /** Delivers the latest events of each kind once more. */
+  /** Resends the latest events of each kind. */
   resend(perKind: number): void;
-  /** Delivers once more what was delivered of somebody. */
+  /** Resends what was delivered about a person. */
   resendOf(id: string): void;
   change(accountId: string, how: "disconnect" | "reconnect" | "delete"): void;
   deleteUser(userId: string): void;
   fetchData(accountId: string, endpoints: readonly EndpointName[]): void;
-  /** The headers that are sent with the webhooks of a kind. */
+  /** Headers of a kind's webhooks. */
   headers(kind: WebhookKind): Readonly<Record<string, string>>;
-  /** Tries each webhook so often at most from now on; null: until it is answered. */
+  /** Limits the attempts of each webhook from now on; null: until it is answered. */
   limitTries(most: number | null): void;
-  /** Deliveries that are neither done nor given up. */
+  /** Deliveries in progress. */
   pending(): number;
   /** All deliveries so far. */
   deliveries(): number;

@@ -1,17 +1,17 @@
 import type { DeadLetter, DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 
-/** So many steps after a reader ended by force what it has hidden comes back: more than both passes take until they look. */
+/** Steps until messages that a killed reader hid reappear; longer than both passes take to look. */
 const hiddenSteps = 10;
 
-/** Throws where the function that calls has ended. */
+/** Throws if the calling function has ended. */
 type Burn = () => void;
 
-/** Dead letters: in a queue, where whoever reads them hides them from all others, or in the archive, which hides none. */
+/** Dead letters: in a queue, whose readers hide them from all others, or in the archive, which hides none. */
 export class DeadLetters {
   readonly #hides: boolean;
   #all: readonly DeadLetter[] = [];
-  /** Steps until it is seen again. */
+  /** Steps until each is visible again. */
   readonly #hidden = new Map<DeadLetter, number>();
 
   constructor({ hides }: { readonly hides: boolean }) {
@@ -26,7 +26,7 @@ export class DeadLetters {
     return this.#all.map(({ body }) => body);
   }
 
-  /** Another reader takes all into its hands, and ends by force. */
+  /** Another reader receives all, and is killed. */
   hideAll(): void {
     if (!this.#hides) return;
     for (const each of this.#visible()) this.#hidden.set(each, hiddenSteps);
@@ -58,7 +58,7 @@ export class DeadLetters {
   }
 }
 
-/** What one run at a time has; one that ended by force has it until what it has hidden comes back. */
+/** A lease for one run at a time; a killed run keeps it until its hidden messages reappear. */
 export class Lease {
   #stepsLeft = 0;
 

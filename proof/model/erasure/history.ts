@@ -15,7 +15,7 @@ import { context, sqsEvent } from "../../support/invocations.ts";
 import { account, type Person, recordOf, user, written } from "./people.ts";
 import type { EraseMessage, StoredEvent, World } from "./world.ts";
 
-/** What can happen, in any order, to any of the people; `pick` and `form` choose how. */
+/** Actions in any order, on any person; `pick` and `form` choose how. */
 export const actions = [
   "webhook",
   "large webhook",
@@ -49,17 +49,17 @@ export type Happening = {
 
 const time = "2026-11-21T12:00:00.000Z";
 
-/** A history of several people in some world, played with the eraser's own code. */
+/** A history of several people in some world, run with the eraser's own code. */
 export class History {
   readonly #world: World;
   readonly #people: readonly Person[];
   readonly #handler: ReturnType<typeof eraser>;
-  /** Changes that the relay has not looked at yet, and writes of functions in flight. */
+  /** Changes that the relay has not handled yet, and writes of functions in flight. */
   readonly #changes: Change[] = [];
   readonly #writes: (() => Promise<void>)[] = [];
   readonly #events: StoredEvent[] = [];
   readonly #asked = new Set<Person>();
-  /** Of whom an erasure has begun its last look at the dead letters. */
+  /** People whose erasure has begun its last search of the dead letters. */
   readonly #lookedFor = new Set<string>();
   #at = 0;
   #count = 0;
@@ -70,12 +70,12 @@ export class History {
     this.#handler = eraser(world.ports);
   }
 
-  /** @param without what is left out; all else has the names that it has with it */
+  /** @param without an action to leave out; the others keep the same names */
   async play(
     happenings: readonly Happening[],
     without: (happening: Happening) => boolean = () => false,
   ): Promise<void> {
-    // From the start it is known whose an account is.
+    // The owner of an account is known from the start.
     await Promise.all(this.#people.map((person) => this.#receive(person, 0, false)));
     await this.#relayAll();
     await Promise.all(this.#writes.splice(0).map((write) => write()));
@@ -93,7 +93,7 @@ export class History {
     }
   }
 
-  /** Whom an erasure was asked for while something was known of them. */
+  /** People whose erasure was requested while data existed. */
   get asked(): ReadonlySet<Person> {
     return this.#asked;
   }
@@ -129,7 +129,7 @@ export class History {
       case "hidden dead letters":
         return this.#world.hideDeadLetters();
       default:
-        // What fails after the last look at the dead letters is no longer an erasure's to find.
+        // A failure after the last search of the dead letters is not the erasure's to find.
         if (what === "given up" || !this.#lookedFor.has(person.userId)) await this.#leave(what, person, form);
     }
   }
@@ -159,13 +159,13 @@ export class History {
     }
   }
 
-  /** A name that says when it was given, so that it is the same where other things happen as well. */
+  /** A name derived from its position, so it is stable when other actions happen too. */
   #next(): string {
     this.#count += 1;
     return `m-${this.#at}-${this.#count}`;
   }
 
-  /** The mark stays readable where the ids are compressed. */
+  /** The mark stays readable where ids are compressed. */
   #body({ userId, accountId, mark }: Person, form: number): string {
     const ids = `"user_id":${written(userId, form)},"account_id":${written(accountId, form + 1)}`;
     const data = () => gzipSync(`{${ids}}`).toString(form % 2 === 0 ? "base64" : "hex");
@@ -194,14 +194,14 @@ export class History {
     await this.#storeFirst({ event, body: await this.#placed(this.#body(person, form), isLarge) });
   }
 
-  /** The user's state keeps the attributes that an event reports. */
+  /** Adds attributes of an event to the user's state. */
   #receiveAttributes({ userId, mark }: Person): Promise<void> {
     const { connected: _, ...event } = this.#event();
     const facts = { kind: "users", type: "user.updated", userId, attributes: { loanId: mark } } as const;
     return this.#storeFirst({ event: { ...event, ...facts }, body: { type: "text", text: "{}" } });
   }
 
-  /** An event that announces data names a user and somebody else's account. */
+  /** Receives an event about data that names a user and somebody else's account. */
   #receiveWrongPair({ userId }: Person, { accountId }: Person): Promise<void> {
     const event = {
       ...this.#event(),
@@ -238,7 +238,7 @@ export class History {
     this.#changes.push({ type: "event", event, receipts, countBefore: 0 });
   }
 
-  /** Of the erased nothing follows but their erasure; of others the writes that a function in flight makes. */
+  /** Erased people cause only their erasure; others also the writes of a function in flight. */
   async #relay(): Promise<void> {
     const change = this.#changes.shift();
     if (change?.type !== "event") return;
@@ -270,7 +270,7 @@ export class History {
     return [...ready.slice(first), ...ready.slice(0, first)].slice(0, count);
   }
 
-  /** Performs steps at the same time. */
+  /** Runs steps concurrently. */
   async #perform(tasks: readonly EraseMessage[], callsUntilFailure?: number): Promise<void> {
     const world = this.#world;
     await world.tick();
@@ -290,9 +290,9 @@ export class History {
     for (const [index, task] of tasks.entries()) if (failed[index] !== true) await world.finish(task);
   }
 
-  /** At once, as the changes of a batch are. */
+  /** Relays concurrently, like the changes of a batch. */
   async #relayAll(): Promise<void> {
-    // Each relay takes a change out of the list.
+    // Each relay removes a change from the list.
     await Promise.all([...this.#changes].map(() => this.#relay()));
   }
 

@@ -4,8 +4,8 @@ import type { Person } from "./people.ts";
 import { type Piece, placeOfItem } from "./world.ts";
 
 /**
- * The places of all that is somebody's: what has their mark in it, and what lies under their names. An event without the
- * mark may name two people, and lies with one of them. A body that was no text lies in base64.
+ * Places of a person's data: with their mark, and under their names. An event without the mark may name two
+ * people, and is stored with one of them. A body that was not text is in base64.
  */
 export function holdingsOf({ userId, accountId, mark }: Person, pieces: readonly Piece[]): readonly string[] {
   const subjects = [

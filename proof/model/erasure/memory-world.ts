@@ -27,7 +27,7 @@ import {
 
 type Item = { readonly pk: string; readonly sk: string } & Record<string, unknown>;
 
-/** All that an erasure touches, in memory, and the eraser's ports on it. */
+/** An erasure's data in memory, with the eraser's ports. */
 export class MemoryWorld extends TaskList implements World {
   readonly ports: EraserDependencies;
   readonly #items = new Map<string, Item>();
@@ -35,7 +35,7 @@ export class MemoryWorld extends TaskList implements World {
   readonly #deadLetters = new DeadLetters({ hides: true });
   readonly #archived = new DeadLetters({ hides: false });
   readonly #lease = new Lease();
-  /** Batches of records that the relay gave up on. */
+  /** Batches of records that the relay gave up. */
   #givenUp: (readonly string[])[] = [];
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #erasureLog = new Map<string, string>();
@@ -220,7 +220,7 @@ export class MemoryWorld extends TaskList implements World {
     keepFound: async () => this.#burn(),
   };
 
-  /** Subscribers are sent nothing: what they have is their own. */
+  /** Subscribers get nothing: their copies are their own. */
   #makePorts(): EraserDependencies {
     return {
       digestOf: async (subject) => digestOf(subject),
@@ -267,7 +267,7 @@ export class MemoryWorld extends TaskList implements World {
   }
 }
 
-/** In the stage it is keyed; here it only hides the id. */
+/** Keyed in the stage; here it only hides the id. */
 function digestOf(subject: Subject): string {
   return Buffer.from(nameOf(subject)).toString("hex");
 }

@@ -1,7 +1,7 @@
 import { partitionOf } from "../../../adapters/dynamodb/keys.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 
-/** Ids that can be taken for something else: for part of another, of a key, of a protocol, or of JSON. */
+/** Ids that can be mistaken for something else: part of another, of a key, of a protocol, or of JSON. */
 export const hostileIds = [
   "0f8fad5b-d9cb-469f-a165-70867728950e",
   "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
@@ -27,10 +27,10 @@ export const hostileIds = [
   "\u{1F600}",
 ];
 
-/** A user with an account; everything of theirs has the mark in it. */
+/** A user with an account; all of their data contains the mark. */
 export type Person = { readonly userId: string; readonly accountId: string; readonly mark: string };
 
-/** An id as JSON may write it: as it is, in upper case, with each character escaped, or as a number. */
+/** Forms of an id in JSON: plain, in upper case, with each character escaped, or as a number. */
 export function written(id: string, form: number): string {
   switch (form % 4) {
     case 1:
@@ -51,7 +51,7 @@ function escaped(unit: string): string {
 export const user = ({ userId }: Person): Subject => ({ kind: "user", id: userId });
 export const account = ({ accountId }: Person): Subject => ({ kind: "account", id: accountId });
 
-/** A change of a person's in what the relay gave up on, as the stream writes it. */
+/** A person's change among what the relay gave up, in the stream's format. */
 export function recordOf(person: Person): string {
   const Keys = { pk: { S: partitionOf(user(person)) }, sk: { S: "EVENT#x" } };
   return JSON.stringify({ dynamodb: { Keys, NewImage: { ...Keys, mark: { S: person.mark } } } });

@@ -1,6 +1,6 @@
 import type { EraseMessage, World } from "./world.ts";
 
-/** The eraser's queue, the same in each world: whoever plays a history takes its messages in any order. */
+/** The eraser's queue in every world; the history takes its messages in any order. */
 export class TaskList implements Pick<World, "ask" | "tasks" | "finish"> {
   #tasks: readonly EraseMessage[] = [];
 

@@ -4,29 +4,29 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 
-/** An event with the body that it came from. */
+/** An event with its body. */
 export type StoredEvent = { readonly event: IncomeEvent; readonly body: Body };
 
-/** A message of the eraser's queue, which an invocation has in its hands. */
+/** A message of the eraser's queue, held by an invocation. */
 export type EraseMessage = { readonly body: string };
 
-/** Something that may hold somebody's data. Its place says where it lies, as every world calls it. */
+/** Possible data of a person. Its place has the same name in every world. */
 export type Piece = { readonly place: string; readonly text: string };
 
-/** A document as a fetch brings it. */
+/** A document as fetched. */
 export type Fetched = {
   readonly account: Subject;
   readonly userId: string;
   readonly text: string;
-  /** Whether its data lies in an object beside the item. */
+  /** Whether its data is in an object beside the item. */
   readonly isLarge: boolean;
 };
 
-/** All that an erasure touches: in memory, or in real engines. */
+/** An erasure's surroundings: in memory, or in real engines. */
 export type World = {
-  /** What the eraser works with. */
+  /** The eraser's dependencies. */
   readonly ports: EraserDependencies;
-  /** Names of those of some subjects who are erased. */
+  /** Names of those subjects who are erased. */
   erased(subjects: readonly Subject[]): Promise<ReadonlySet<string>>;
   record(stored: StoredEvent): Promise<void>;
   project(event: IncomeEvent): Promise<void>;
@@ -36,31 +36,34 @@ export type World = {
   hasBody(key: string): Promise<boolean>;
   leaveDeadLetter(body: string): Promise<void>;
   archiveDeadLetter(id: string, body: string): Promise<void>;
-  /** Another reader of dead letters hides those that it sees, and ends by force. */
+  /** Another reader of dead letters hides those that it sees, and is killed. */
   hideDeadLetters(): Promise<void>;
-  /** Keeps records that the relay gave up on, in one batch. */
+  /** Stores records that the relay gave up, in one batch. */
   giveUp(id: string, records: readonly string[]): Promise<void>;
   startReplay(id: string, subject: Subject, reason: string): Promise<void>;
   /** Sends a message to the eraser's queue. */
   ask(body: string): Promise<void>;
-  /** All messages of the eraser's queue, none only where none will come. */
+  /** All messages of the eraser's queue; empty only if none will come. */
   tasks(): Promise<readonly EraseMessage[]>;
-  /** Deletes a message that was handled. */
+  /** Deletes a handled message. */
   finish(task: EraseMessage): Promise<void>;
-  /** A while passes: what readers who ended by force have hidden comes nearer. */
+  /** Advances time: messages hidden by killed readers become visible sooner. */
   tick(): Promise<void>;
-  /** After so many calls every one fails, as if the function ended; undefined: none. */
+  /** Fails every call after this many, as if the function had ended; undefined: none. */
   failAfter(calls: number | undefined): void;
   /** Read once, at the end. */
   pieces(): Promise<readonly Piece[]>;
 };
 
-/** The name of an object: of data, only whose it is, for its end depends on when it was written. */
+/** Name of an object; of data only its owner, because its suffix depends on the time of writing. */
 export function placeOfObject(key: string): string {
   return `object ${key.startsWith("data/") ? key.slice(0, key.lastIndexOf("/")) : key}`;
 }
 
-/** An item's key: of a note of superseded data without when that was announced, which each world counts by itself. */
+/**
+ * Key of an item; of a note of superseded data without the time of its announcement, which each world counts
+ * by itself.
+ */
 export function placeOfItem({ pk, sk }: { readonly pk: string; readonly sk: string }): string {
   return `item ${pk} ${sk.startsWith(supersededPrefix) ? sk.replace(/@\d+$/, "") : sk}`;
 }

@@ -7,9 +7,9 @@ import { cachedSecret, callProvider } from "../provider.ts";
 const table = new DynamoDBClient({});
 const readToken = cachedSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), "token");
 
-/** One request for what all messages bring. */
+/** Sends one request for the changes of all messages. */
 export async function handler({ Records }: SQSEvent) {
-  // A request may name a key once.
+  // A request may contain a key only once.
   const requests = new Map((await Promise.all(Records.map(({ body }) => perform(body)))).flat());
   if (requests.size > 0) {
     const RequestItems = { [variable("TABLE_NAME")]: [...requests.values()] };

@@ -4,9 +4,9 @@ import { eventKey, factsOf, variable } from "../job.ts";
 
 const table = new DynamoDBClient({});
 
-/** One request for all messages, and one write for each event, without a look at what it holds. */
+/** Sends one request for all messages, with one write per event, without reading first. */
 export async function handler({ Records }: SQSEvent) {
-  // A request may name a key once.
+  // A request may contain a key only once.
   const statements = new Map(Records.map(({ body }) => statementOf(body)));
   const { Responses = [] } = await table.send(
     new BatchExecuteStatementCommand({ Statements: [...statements.values()] }),

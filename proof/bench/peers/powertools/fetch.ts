@@ -18,7 +18,7 @@ const processor = new BatchProcessor(EventType.SQS);
 const readToken = cachedSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), "token");
 const message = JSONStringified(task);
 
-// By the message: a later task for the same data is another one.
+// Keyed by message: a later task for the same data is a different one.
 const idempotency = new IdempotencyConfig({
   eventKeyJmesPath: "messageId",
   expiresAfterSeconds: 4 * 86_400,
