@@ -8,7 +8,10 @@ import type { IncomingHttpHeaders } from "node:http";
 export type Access = {
   /** The token of the next address, valid for one exchange. */
   readonly oneTimeToken: () => string;
-  /** Takes a one-time token. @returns the session's token; undefined if the one-time token is wrong or used */
+  /**
+   * Exchanges a one-time token. @returns the session's token; undefined if the one-time token is wrong or
+   * used
+   */
   readonly exchange: (headers: IncomingHttpHeaders) => string | undefined;
   readonly isAdmitted: (headers: IncomingHttpHeaders) => boolean;
 };
@@ -32,8 +35,8 @@ function isBearer({ authorization = "" }: IncomingHttpHeaders, token: string): b
 }
 
 /**
- * Why a request is refused before it is looked at; undefined where it may go on. A page of another name that leads to
- * this machine (DNS rebinding) comes with its own Host, and one of another site says so itself.
+ * The reason to refuse a request; undefined to admit it. DNS rebinding shows in a foreign Host, and a request from another
+ * site in its Origin.
  */
 export function refusalOf(
   { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },

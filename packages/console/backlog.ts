@@ -12,26 +12,29 @@ export type TailState = {
 export type TailLine =
   | ({ readonly type: "happening" } & Told)
   | { readonly type: "state"; readonly id?: string; readonly state: TailState }
-  /** More has happened than is kept: the history has it. */
+  /** Messages were missed that are no longer stored; the history has them. */
   | { readonly type: "missed" };
 
 /** The messages that a returning page missed. */
 export type Backlog = {
   readonly add: (happening: Happening) => Told;
-  /** From here on something may be missing. */
+  /** Marks a possible gap. */
   readonly interrupt: () => void;
-  /** @param last the id of what a page has seen last; undefined: it is new, and gets what is to come */
+  /**
+   * @param last the id of the last message that the page has; undefined for a new page, which gets only later
+   * messages
+   */
   readonly since: (last: string | undefined) => {
     readonly sent: readonly Told[];
     readonly isMissing: boolean;
-    /** The id of the last one: what a page has that has these. */
+    /** The id of the last of them. */
     readonly at: string;
   };
 };
 
 const kept = 2_000;
 
-/** @param console distinguishes it from one that was started before at the same address */
+/** @param console distinguishes it from an earlier console at the same address */
 export function createBacklog(console: string): Backlog {
   const told: { readonly number: number; readonly happening: Happening }[] = [];
   let last = 0;
@@ -49,7 +52,7 @@ export function createBacklog(console: string): Backlog {
       return named(added);
     },
     interrupt: () => {
-      // A page that has seen all so far misses what comes before the next.
+      // Every page, even an up-to-date one, has a gap before the next message.
       last += 1;
       begin = last;
       told.length = 0;

@@ -7,7 +7,7 @@ import {
   selectHistory,
 } from "@income-events/cli/events/event-history.ts";
 
-/** Reads events; it tells how far it is, and ends where that throws. */
+/** Reads events. The callback receives the progress; if it throws, the read ends. */
 export type ReadHistory = (onProgress: (progress: HistoryProgress) => void) => Promise<readonly HistoryRow[]>;
 
 /** The progress of a read, and once it is complete one page of the matches. */
@@ -27,18 +27,18 @@ export type HistoryPage = {
 };
 
 export type Histories = {
-  /** Begins to read. @returns its id */
+  /** Starts to read. @returns the reading's id */
   readonly begin: (read: ReadHistory) => string;
-  /** @throws CommandError where it is known no more; what ended the reading */
+  /** @throws CommandError if the reading is unknown by now, or the error that ended it */
   readonly page: (reading: string, filter: HistoryFilter, offset: number) => Promise<HistoryPage>;
 };
 
 /** Maximum entries in one answer. */
 const pageSize = 500;
 const keptReadings = 8;
-/** A page that reads asks each second: whoever stops has left. */
+/** A page polls each second; after this long without a poll it has gone. */
 const millisecondsToAbandon = 30_000;
-/** Answers at once where the reading takes no longer. */
+/** Maximum time to wait for a complete answer. */
 const millisecondsToWait = 800;
 
 type Reading = {
@@ -48,7 +48,7 @@ type Reading = {
   rows?: readonly HistoryRow[];
 };
 
-/** Histories that pages look at, from the beginning of their reading on. */
+/** The histories that pages read, including unfinished ones. */
 export function createHistories(now: () => Date): Histories {
   const readings = new Map<string, Reading>();
   const isAbandoned = ({ askedAt }: Reading) => now().getTime() - askedAt > millisecondsToAbandon;

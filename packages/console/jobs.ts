@@ -3,7 +3,7 @@ import { explain } from "@income-events/cli/core/explain.ts";
 import type { EachResult, OnEach } from "@income-events/cli/dead-letters/purge.ts";
 import type { CommandOutcome } from "./run-command.ts";
 
-/** Work that goes on when the page that began it is closed. */
+/** Work that continues after its page is closed. */
 export type Job = {
   readonly id: string;
   readonly what: string;
@@ -14,19 +14,19 @@ export type Job = {
   readonly state: "running" | "done" | "failed";
   /** How many have an outcome. */
   readonly count: number;
-  /** The last things that it said. */
+  /** The latest progress messages. */
   readonly progress: readonly string[];
   readonly result?: CommandOutcome;
   readonly error?: string;
 };
 
-/** @param report of how far it is @param onEach of what became of one */
+/** @param report called with progress messages @param onEach called with each outcome */
 export type Work = (report: (text: string) => void, onEach: OnEach) => Promise<CommandOutcome>;
 
 export type Jobs = {
   readonly start: (what: string, work: Work, of?: string) => Job;
   readonly find: (id: string) => Job | undefined;
-  /** Those of a page, the last one first. */
+  /** The jobs of a page, the latest first. */
   readonly list: (of: string) => readonly Job[];
   /** The outcomes. */
   readonly resultsOf: (id: string) => readonly EachResult[];

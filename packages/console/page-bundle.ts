@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-/** A file that the browser loads, by its address. */
+/** A file of the page. */
 export type PageFile = { readonly type: string; readonly content: string | Uint8Array };
 
 const folder = join(import.meta.dirname, "page");
@@ -24,7 +24,7 @@ const html = `<!doctype html>
 </html>
 `;
 
-/** Bundles the page from its sources: all of it is served from here, nothing is loaded from elsewhere. */
+/** Bundles the page from its sources; it loads nothing from elsewhere. */
 export async function bundlePage(): Promise<ReadonlyMap<string, PageFile>> {
   const { outputFiles } = await build({
     entryPoints: [{ in: join(folder, "main.tsx"), out: "page" }],

@@ -6,11 +6,11 @@ import { type Fields, isFields } from "../../domain/core/parse.ts";
 /** The context of the console's routes. */
 export type ConsoleContext = {
   readonly operation: Operation;
-  /** Those that named the deployment: what a remedy repeats. */
+  /** The options that selected the deployment; remedies repeat them. */
   readonly options: DeploymentOptions;
-  /** A file of settings to compare with, in the place of the stage's own. */
+  /** A settings file to compare with, instead of the stage's own. */
   readonly settings?: string;
-  /** Whether anything may be changed (`--write`). */
+  /** Whether changes are allowed (`--write`). */
   readonly isWritable: boolean;
   readonly now: () => Date;
 };
@@ -21,11 +21,11 @@ export type Asked = {
   readonly body: Fields;
 };
 
-/** One address below `/api/`. */
+/** An address below `/api/`. */
 export type Route = {
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** Whether it changes something of the stage: it then needs `--write`. A look that is logged does not. */
+  /** Whether it changes the stage and needs `--write`. A read that is audited does not. */
   readonly changes?: true;
   readonly answer: (context: ConsoleContext, asked: Asked) => Promise<object>;
 };
@@ -36,7 +36,9 @@ export function read(path: string, answer: Answer): Route {
   return { method: "GET", path, answer };
 }
 
-/** Is sent something and changes nothing but the audit trail, if it shows personal data. */
+/**
+ * A request with a body that changes nothing, except that the audit trail records a look at personal data.
+ */
 export function look(path: string, answer: Answer): Route {
   return { method: "POST", path, answer };
 }
@@ -45,7 +47,7 @@ export function change(path: string, answer: Answer): Route {
   return { method: "POST", path, changes: true, answer };
 }
 
-/** @throws CommandError where it is missing or no text */
+/** @throws CommandError if it is missing or not a string */
 export function textIn({ body }: Asked, name: string): string {
   const value = body[name];
   if (typeof value === "string" && value !== "") return value;
@@ -62,19 +64,19 @@ export function param({ params }: Asked, name: string): string | undefined {
   return value === null || value === "" ? undefined : value;
 }
 
-/** A body of JSON; empty where there is none. @throws CommandError where it is no object */
+/** A JSON body; empty if there is none. @throws CommandError if it is not an object */
 export function parseBody(text: string): Fields {
   if (text === "") return {};
   try {
     const value: unknown = JSON.parse(text);
     if (isFields(value)) return value;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw CommandError.usage("The body is not a JSON object.");
 }
 
-/** @throws CommandError unless the person has typed what is about to be destroyed */
+/** @throws CommandError unless the expected confirmation was typed */
 export function checkTyped(asked: Asked, expected: string): void {
   if (asked.body.typed === expected) return;
   throw CommandError.usage(`Type ${expected} to confirm. Nothing was done.`);

@@ -34,7 +34,7 @@ import {
 } from "./route.ts";
 import { type CommandOutcome, runCommand } from "./run-command.ts";
 
-/** Documents, and the versions of them that are kept. */
+/** Documents and their stored versions. */
 export const documentRoutes: readonly Route[] = [
   read("/api/documents", async ({ operation: { deployment, clients }, now }, asked) => {
     const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
@@ -55,7 +55,7 @@ export const documentRoutes: readonly Route[] = [
   ),
 ];
 
-/** One version of a document, with what changed against the one before it. */
+/** A version of a document, with its changes since the previous one. */
 function document(
   { operation }: ConsoleContext,
   asked: (name: string) => string | undefined,
@@ -102,7 +102,7 @@ export const sandboxRoutes: readonly Route[] = Object.entries(deeds).map(([name,
   }),
 );
 
-/** Every address below `/api/` but the tail's. */
+/** Every address below `/api/` except the stream of changes. */
 export function consoleRoutes(context: ConsoleContext, jobs: Jobs): readonly Route[] {
   return [
     ...overviewRoutes(context),

@@ -4,9 +4,9 @@ import { CommandError } from "@income-events/cli/core/command-error.ts";
 import type { Terminal } from "@income-events/cli/core/terminal.ts";
 
 export type RunOptions = {
-  /** In the place of the standard input. */
+  /** Replaces standard input. */
   readonly input?: string;
-  /** Whether what a command asks for is agreed to: the page has asked. */
+  /** Whether the user has already confirmed on the page. */
   readonly isAgreed?: boolean;
   readonly onProgress?: (text: string) => void;
 };

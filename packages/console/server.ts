@@ -17,22 +17,22 @@ export type ConsoleParts = {
   readonly files: ReadonlyMap<string, PageFile>;
   readonly routes: readonly Route[];
   readonly tail: Tail;
-  /** Is called with an address that admits one more browser, whenever the one before was used. */
+  /** Called with the next address whenever one was used; each admits one browser. */
   readonly onAdmitted: (address: string) => void;
 };
 
 export type ConsoleServer = AsyncDisposable & {
   readonly port: number;
-  /** Admits one browser. */
+  /** The address that admits one browser. */
   readonly address: () => string;
 };
 
 type Handling = ConsoleParts & { readonly port: number; readonly access: Access };
 
-/** A mapping to try may be as large as a webhook. */
+/** A pasted webhook may be as large as a real one. */
 const maxBodyBytes = 2 * 1024 * 1024;
 
-/** Serves the console on this machine alone. @param port 0 takes any free one */
+/** Serves the console on this machine only. @param port 0 for any free port */
 export async function startConsole(parts: ConsoleParts, port: number): Promise<ConsoleServer> {
   const server = createServer();
   const bound = await listen(server, port);
@@ -82,7 +82,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, handli
   }
   if (method !== "GET" && method !== "HEAD")
     return sendJson(response, 405, { error: "Pages are read only." });
-  // The page's files hold no secret. Every address that is no file's is a view of the page.
+  // The page's files contain no secret. Every other address is a view of the page.
   const file = files.get(pathname) ?? (pathname.startsWith("/assets/") ? undefined : files.get("/"));
   if (file === undefined) return sendJson(response, 404, { error: "File not found." });
   send(response, 200, file.type, file.content);
@@ -133,7 +133,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   for await (const chunk of request) {
     const read = Buffer.from(chunk);
     bytes += read.byteLength;
-    // Read to its end all the same: who is cut off in the middle does not see the answer.
+    // Read to the end nevertheless, because a client whose request is cut off does not see the answer.
     if (bytes <= maxBodyBytes) chunks.push(read);
   }
   return bytes > maxBodyBytes ? undefined : Buffer.concat(chunks).toString("utf8");

@@ -11,12 +11,12 @@ import type { ConsoleContext } from "./route.ts";
 
 /** Sends changes to every watching page, from one reader of the table's stream. */
 export type Tail = Disposable & {
-  /** @param after the id of what the page has seen last, where its connection is new */
+  /** @param after the id of the last message that the page has, for a reconnect */
   readonly serve: (response: ServerResponse, after?: string) => void;
 };
 
 const secondsBetweenBeats = 15;
-/** On this machine nothing is billed, and people watch. */
+/** Locally reads are free and people watch. */
 const localPace = 5;
 /** A page that accepts nothing for this long is disconnected. It reconnects and gets what it missed. */
 const maxUnsentBytes = 1024 * 1024;
@@ -43,7 +43,7 @@ export function createTail({ operation, now }: Pick<ConsoleContext, "operation" 
     state = to;
     tell({ type: "state", state: to });
   };
-  /** Nobody watches: reading on would cost, so the reader stays where it is. */
+  /** Pauses the reader while no page watches, because reads are billed. */
   const untilWatched = async (signal: AbortSignal) => {
     if (watchers.size > 0 || signal.aborted) return;
     await new Promise<unknown>((resolve) => {

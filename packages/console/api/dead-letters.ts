@@ -34,7 +34,7 @@ const perStep = "1000";
 const topic = "dead-letters";
 
 export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
-  // Two that read a queue at the same time hide its dead letters from each other.
+  // Two readers of a queue would hide its dead letters from each other.
   const next = mutex();
   return [
     read("/api/dead-letters", ({ operation }) => next(() => runCommand(operation, listDeadLetters))),
@@ -93,7 +93,7 @@ function relayFailureRoutes(jobs: Jobs): readonly Route[] {
   ];
 }
 
-/** A batch that can't be relayed whole stays, and says why. */
+/** A batch that can't be relayed completely stays, and reports why. */
 async function relayAgain(
   { deployment, clients }: Operation,
   batches: AsyncIterable<FailedBatch>,
@@ -106,7 +106,7 @@ async function relayAgain(
   return { ...repaired, kept: kept.length };
 }
 
-/** Work that was begun, by whichever page: it is there when that was closed. */
+/** Jobs that any page started; they survive the page. */
 function jobRoutes(jobs: Jobs): readonly Route[] {
   const jobIn = (asked: Asked): Job => {
     const job = jobs.find(param(asked, "id") ?? "");

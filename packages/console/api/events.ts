@@ -33,7 +33,7 @@ import { entriesOf, findById, idIn } from "./find.ts";
 
 const maxOfSubject = 100_000;
 
-/** @param histories what pages are looking at */
+/** @param histories the histories that pages read */
 export function eventRoutes(histories: Histories, jobs: Jobs): readonly Route[] {
   return [
     read("/api/events", async (context, asked) => {
@@ -64,7 +64,7 @@ export function eventRoutes(histories: Histories, jobs: Jobs): readonly Route[] 
   ];
 }
 
-/** A subject's events come from the table, by a query; all others from the functions' logs. */
+/** Reads a subject's events from the table, and all others from the functions' logs. */
 function historyReader({ operation, now }: ConsoleContext, asked: Asked): ReadHistory {
   const { deployment, clients } = operation;
   const { since = "", until } = periodFlags(
@@ -117,7 +117,7 @@ async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<o
   const since = sinceFlag(param(asked, "since") ?? "7d", now()) ?? "";
   const own = await entriesOf(operation, since, id);
   const webhook = webhookOf(own, id);
-  // How the webhook came is logged by its own id.
+  // The receipt of the webhook is logged under the webhook's own id.
   const came = webhook === undefined ? [] : await entriesOf(operation, since, webhook);
   const entries = [...came.filter(({ code }) => String(code).startsWith("WEBHOOK_")), ...own];
   return { entries, steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };

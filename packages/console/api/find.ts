@@ -23,16 +23,16 @@ export type Hit = {
   readonly subject?: Subject;
   /** The type of an event; the function and the code that logged a message or a request. */
   readonly detail?: string;
-  /** When it was logged last, ISO 8601. */
+  /** The latest log line, ISO 8601. */
   readonly at?: string;
-  /** The events that a message or a request was logged with, each with its subject unless that was erased. */
+  /** The events in the log line of a message or a request, with their subjects unless these were erased. */
   readonly events?: readonly Pick<Hit, "id" | "subject">[];
 };
 
 export type Found = { readonly hits: readonly Hit[]; readonly hasMore: boolean };
 
 const shortestPart = 6;
-/** In lower case in every log; ids of events, which look otherwise, are not. */
+/** UUIDs are in lower case in every log; ids of events are not UUIDs. */
 const beginningOfUuid = /^[0-9a-f]{8}-[0-9a-f-]{0,27}$/i;
 const maxHits = 50;
 
@@ -56,7 +56,10 @@ export async function findById({ operation, now }: ConsoleContext, asked: Asked)
 
 const subjectKinds = ["user", "account", "company-account"] as const;
 
-/** A subject as logs and messages name it, with what follows: `account/ID`, `account/ID/income.17`, `user/ID.erased.…`. */
+/**
+ * A subject's name in logs and messages, possibly with a suffix: `account/ID`, `account/ID/income.17`,
+ * `user/ID.erased.…`.
+ */
 const subjectName = /^(user|account|company-account)\/([^/]+?)(\/.*|\.\d+|\.erased\..*)?$/;
 
 function subjectIn(name: string): Subject | undefined {
@@ -150,7 +153,7 @@ export async function entriesOf(
   return selectEntries(await stageLogLines(operation, search), { since, text: id });
 }
 
-/** @throws CommandError where it is too short to be one */
+/** @throws CommandError if it is too short for an id */
 export function idIn(asked: Asked): string {
   const id = (param(asked, "id") ?? "").trim();
   if (id.length >= shortestPart) return id;

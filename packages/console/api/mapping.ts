@@ -24,7 +24,7 @@ export const mappingRoutes: readonly Route[] = [
   read("/api/mapping/deployed", async ({ operation: { deployment }, settings }) =>
     comparedWithFile(deployment, settings),
   ),
-  // It maps what was pasted, here: nothing leaves this machine, and nothing is kept.
+  // Maps the pasted webhook on this machine, and stores nothing.
   look("/api/mapping/try", async ({ operation, settings }, asked) => {
     const body = textIn(asked, "webhook");
     const mapping =
@@ -43,7 +43,7 @@ export type ComparedSettings = {
   readonly differences?: readonly SettingsDifference[];
 };
 
-/** By their digests, and one by one where the stage's outputs have the settings. */
+/** Compares digests, and single settings if the stage's outputs have them. */
 function comparedWithFile(deployment: Deployment, given: string | undefined): ComparedSettings {
   const file = settingsFile(deployment.stage, given);
   if (file === undefined) return {};

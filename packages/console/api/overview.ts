@@ -24,7 +24,7 @@ export function recent<T>(
     const made = { at, value: load() };
     last = made;
     made.value.catch(() => {
-      // A failure is no answer to keep.
+      // Failures are not cached.
       if (last === made) last = undefined;
     });
     return made.value;
@@ -55,9 +55,9 @@ const spans = {
 const dollarsPerMetric = 0.01 / 1000;
 /** Metrics of a queue: two ages and two times of the last message. Doctor requests as many again. */
 const metricsPerQueue = 8;
-/** Doctor looks at a subscriber's queue once more, and all look twice at who has asked it for messages. */
+/** Doctor requests a subscriber's metrics once more, and everyone requests its polls twice. */
 const metricsPerSubscriber = 16;
-/** Sent and received: of three hours each minute, and of seven days each ten minutes. */
+/** Sent and received: three hours by the minute, and seven days by ten minutes. */
 const plottedPerQueue = 2 + 2 / 10;
 
 /** The parts of the first page. If one fails, the others are still shown. */

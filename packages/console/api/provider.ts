@@ -39,7 +39,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
     change("/api/subscribers/test", ({ operation }, asked) =>
       runCommand(operation, (each) => testSubscriber(each, {}, textIn(asked, "name"))),
     ),
-    // It counts, and sends nothing. In AWS it reads the table, which is billed: the page has said so.
+    // Counts and sends nothing. In AWS the read of the table is billed, as the page shows beforehand.
     change("/api/replay/count", async ({ operation }, asked) =>
       jobs.start(`Count what a replay sends to ${textIn(asked, "name")}`, async (onProgress) => {
         const said: string[] = [];
@@ -74,7 +74,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
         });
       });
     }),
-    // After the ten messages that are on their way: what was sent is noted, and it goes on from there.
+    // Pauses after the ten messages in progress; they are recorded, and the replay resumes after them.
     change("/api/replay/pause", async (_, asked) => {
       paused.add(textIn(asked, "name"));
       return {};
@@ -82,7 +82,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
   ];
 }
 
-/** US dollars for a request of SQS (us-east-1); a message is at most one. Source: Amazon SQS pricing. */
+/** US dollars for a request of SQS (us-east-1); a message costs one at most. Source: Amazon SQS pricing. */
 const dollarsPerMessage = 0.4 / 1_000_000;
 
 /** @param reading reports the scan's progress */

@@ -65,7 +65,7 @@ async function statesOf({ operation: { deployment, clients } }: ConsoleContext, 
   return { states: Object.fromEntries(states) };
 }
 
-/** @throws CommandError where it names nobody */
+/** @throws CommandError if it names no subject */
 export function subjectNamed(kind = "", given = ""): Subject {
   const id = canonicalId(given);
   if (id === "") throw CommandError.usage("id is missing.");

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** An answer that says why there is none. */
+/** An answer with an error message. */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -11,8 +11,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Where the session's token is kept. Storage belongs to an origin, which includes the port, so no other server on this
- * machine can read it. The token ends with the console's process.
+ * The storage key of the session's token. Storage belongs to an origin including its port, so no other server on this machine
+ * can read it. The token expires with the console's process.
  */
 const sessionKey = "income-events-session";
 
@@ -26,7 +26,7 @@ export async function enter(): Promise<void> {
     const { session } = await answerOf<{ readonly session: string }>(answer);
     localStorage.setItem(sessionKey, session);
   } catch {
-    // The address was used before. A session that this browser has already still works.
+    // The address was used before; an existing session of this browser still works.
   }
 }
 
@@ -38,7 +38,7 @@ export async function post<T>(path: string, body: object = {}): Promise<T> {
   return answerOf(await call(path, { method: "POST", body: JSON.stringify(body) }));
 }
 
-/** The lines of an answer that goes on, as they arrive. */
+/** The lines of a streaming answer, as they arrive. */
 export async function* lines<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
   const response = await call(path, { signal });
   if (!response.ok || response.body === null) {
@@ -55,7 +55,7 @@ export async function* lines<T>(path: string, signal: AbortSignal): AsyncGenerat
   }
 }
 
-/** Reads the session's token at each call: another tab may have got a new one. */
+/** Reads the session's token for each call, because another tab may have a new one. */
 async function call(
   path: string,
   init: RequestInit = {},
@@ -69,7 +69,7 @@ async function call(
   }
 }
 
-/** The console's own server answers, which is built with this page: its types are taken as they are. */
+/** The server is built together with this page, so its types are trusted. */
 async function answerOf<T>(response: Response): Promise<T> {
   const value = losslessly(await response.text());
   if (response.ok && isAnswer<T>(value)) return value;
@@ -81,7 +81,7 @@ function isAnswer<T>(value: unknown): value is T {
   return typeof value === "object" && value !== null;
 }
 
-/** A number that no double holds, or that is written otherwise, keeps its digits and is printed as it came. */
+/** Keeps the digits of numbers that JavaScript can't represent exactly. */
 function losslessly(text: string): unknown {
   return JSON.parse(text, (_, value: unknown, { source }) => {
     if (typeof value !== "number" || source === undefined || String(value) === source) return value;

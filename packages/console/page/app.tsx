@@ -94,9 +94,12 @@ function Side({ stage, path }: { readonly stage: Stage; readonly path: string })
   );
 }
 
-/** `?` helps, `/` searches, `g` and a letter goes to a page; none of them while something is written. */
+/**
+ * Keyboard shortcuts: `?` shows help, `/` focuses the search, `g` and a letter opens a page. Disabled while
+ * typing.
+ */
 function useKeys(setHelping: Dispatch<StateUpdater<boolean>>): void {
-  // Once, whatever is drawn anew between two keys.
+  // Added once, because the component may render between two keys.
   useEffect(() => {
     let isGoing = false;
     const onKey = (event: KeyboardEvent) => {
@@ -117,7 +120,7 @@ function useKeys(setHelping: Dispatch<StateUpdater<boolean>>): void {
   }, [setHelping]);
 }
 
-/** Each page's own search; where it has none, the events'. */
+/** Focuses the page's own search, or else the search of events. */
 function focusSearch(): void {
   if (findSearch() === null) go("/events");
   focusWhenThere(framesToWait);
@@ -129,7 +132,7 @@ function findSearch(): HTMLInputElement | null {
   return document.querySelector<HTMLInputElement>("input[type=search]");
 }
 
-/** A page is drawn a moment after it was gone to. */
+/** Waits for the page to render after navigation. */
 function focusWhenThere(frames: number): void {
   const found = findSearch();
   if (found !== null) found.focus();
@@ -170,7 +173,7 @@ function Help({ onClose }: { readonly onClose: () => void }) {
 type View = {
   readonly at: string;
   readonly name: string;
-  /** Pressed after `g` it goes there. */
+  /** The key after `g` that opens it. */
   readonly letter: string;
   readonly view: ComponentType;
   /** Only for local systems. */

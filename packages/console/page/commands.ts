@@ -27,7 +27,7 @@ export function document({ kind, id, endpoint, dates, version }: DocumentName): 
 
 type DeadLetters = {
   readonly queue: string;
-  /** Empty: of any reason. */
+  /** Empty for any reason. */
   readonly reason: string;
   readonly isArchived: boolean;
   readonly limit?: number;

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** Where the page is: its path and its search can be sent to somebody, for they hold no secret. */
+/** The page's address. It contains no secret, so it can be shared. */
 export const place = signal({ path: location.pathname, search: location.search });
 
 addEventListener("popstate", () => {
@@ -13,7 +13,7 @@ export function go(to: string): void {
   scrollTo(0, 0);
 }
 
-/** Sets words of the search, in place: a filter that changes is no new page. */
+/** Sets parameters of the address without a new history entry, because a filter is not a new page. */
 export function setSearch(words: Readonly<Record<string, string>>): void {
   const search = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(words)) {

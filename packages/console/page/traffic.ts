@@ -10,7 +10,7 @@ const groups = [
   ["messages to subscribers", /^subscriber\//],
 ] as const;
 
-/** The beginnings of all periods, in seconds since 1970. */
+/** The start of each period, in seconds since 1970. */
 export function timesOf({ since, until, period }: Traffic): readonly number[] {
   return Array.from(
     { length: Math.max(0, Math.ceil((until - since) / period)) },
@@ -28,7 +28,7 @@ export function lastPart({ until, queues, ...traffic }: Traffic, seconds: number
   return { ...traffic, since, until, queues: part };
 }
 
-/** Whether something was sent longer ago than `seconds`. */
+/** Whether a message was sent longer ago than `seconds`. */
 export function hasBefore(traffic: Traffic | undefined, seconds: number): boolean {
   if (traffic === undefined) return false;
   const { until, period, queues } = traffic;
@@ -46,14 +46,14 @@ export function linesOf(traffic: Traffic): readonly Line[] {
   });
 }
 
-/** How many of the last ten whole minutes' messages went each minute. */
+/** Messages a minute over the last ten whole minutes. */
 export function perMinute(series: Series, { until }: Pick<Traffic, "until">): number {
   const from = until - 600;
   const sum = series.reduce((total, [at, count]) => (at >= from ? total + count : total), 0);
   return sum / 10;
 }
 
-/** The beginning of the last period that had something, ISO 8601. */
+/** The start of the last period with a message, ISO 8601. */
 export function lastOf(series: Series): string | undefined {
   const last = series.findLast(([, count]) => count > 0);
   return last === undefined ? undefined : new Date(last[0] * 1000).toISOString();

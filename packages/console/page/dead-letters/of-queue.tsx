@@ -14,7 +14,7 @@ const perStep = 1000;
 
 type Props = { readonly queue: string; readonly onChanged: () => void };
 
-/** The dead letters of a queue, or what the archive has of it, with what can be done about them. */
+/** A queue's dead letters, or the archive's, with their actions. */
 export function OfQueue({ queue, onChanged }: Props) {
   const [reason, chosen, isArchived] = [
     searchWord("reason"),
@@ -78,7 +78,7 @@ export function OfQueue({ queue, onChanged }: Props) {
   );
 }
 
-/** Another choice closes what was opened. */
+/** Changing a filter closes the open dead letter. */
 function Filters({ reason, isArchived }: { readonly reason: string; readonly isArchived: boolean }) {
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
@@ -107,7 +107,7 @@ type ActionsProps = {
   readonly count: number;
   readonly body: { readonly queue: string; readonly archive: boolean; readonly reason?: string };
   readonly isArchived: boolean;
-  /** Whether the mapping refused all of them: before there is another, each would come back. */
+  /** Whether the mapping refused all of them; a redrive would fail until it is changed. */
   readonly isForMapping: boolean;
   readonly onDone: () => void;
 };
@@ -191,7 +191,7 @@ type NextProps = Pick<OpenedProps, "queue" | "isArchived" | "onDone"> & {
   readonly messageId: string;
 };
 
-/** The one right step for this dead letter. */
+/** The right next step for this dead letter. */
 function Next({ step, queue, messageId, isArchived, onDone }: NextProps) {
   const body = { queue, id: messageId, archive: isArchived };
   if (step === "purge" && isArchived)
@@ -239,16 +239,16 @@ type DeadLetter = {
 };
 
 type OpenedProps = {
-  /** SQS's own id of the message. */
+  /** The message id of SQS. */
   readonly id: string;
-  /** Absent where it is not among those shown: it is looked for. */
+  /** Undefined if it is not in the list; it is then loaded. */
   readonly known: DeadLetter | undefined;
   readonly queue: string;
   readonly isArchived: boolean;
   readonly onDone: () => void;
 };
 
-/** One dead letter below the list, so that the list keeps rows of one height. Its address can be sent to somebody. */
+/** A dead letter, shown below the list so that rows keep one height. Its address can be shared. */
 function OpenedDeadLetter({ id, known, queue, isArchived, onDone }: OpenedProps) {
   const words = new URLSearchParams({ queue, id, limit: "1", ...(isArchived && { archive: "yes" }) });
   const { data, error } = useLoaded<{ readonly deadLetters: readonly DeadLetter[] }>(

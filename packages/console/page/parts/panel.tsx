@@ -50,13 +50,13 @@ export function TextWithTimes({ text }: { readonly text: string }) {
 }
 
 type PeriodProps = {
-  /** The beginning of the minute, or of the hour, in which something happened. */
+  /** The start of the minute, or of the hour, in which something happened. */
   readonly at: string | undefined;
   /** The text if nothing happened. */
   readonly none: string;
 };
 
-/** How long ago something happened that metrics measure by the minute or by the hour. */
+/** How long ago something happened that is measured by the minute or by the hour. */
 export function Period({ at, none }: PeriodProps) {
   if (at === undefined) return <span>{none}</span>;
   return (

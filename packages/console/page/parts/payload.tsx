@@ -10,7 +10,7 @@ type Props = {
   readonly onHidden: () => void;
 };
 
-/** A body as text, never as markup; masked until somebody asks to see it. */
+/** A body as text, never as markup; masked until it is revealed. */
 export function Payload({ value, isRevealed, path, body, onRevealed, onHidden }: Props) {
   return (
     <>

@@ -12,11 +12,11 @@ type Props = {
   readonly provider: string | undefined;
 };
 
-/** More dots at once would say no more. */
+/** Maximum dots at once. */
 const maxDots = 40;
 const millisecondsPerFlow = 550;
 
-/** The pipeline as a picture: what waits where, and each event as a dot that runs through. */
+/** The pipeline as a picture, with queue depths and each event as a moving dot. */
 export function Pipeline({ queues, provider }: Props) {
   const { subscribers } = useStage();
   const names = useMemo(() => subscribers.map(({ name }) => name), [subscribers]);
@@ -94,11 +94,11 @@ function heldText({ waiting, inFlight, oldestSeconds }: QueueStatus): string {
     ...(inFlight > 0 ? [`${number(inFlight)} in flight`] : []),
     ...(oldestSeconds !== undefined && oldestSeconds >= 60 ? [spanText(oldestSeconds)] : []),
   ];
-  // A box has room for two.
+  // A box has room for two words.
   return words.slice(0, 2).join(", ");
 }
 
-/** Lets a dot run along flows, one after the other. */
+/** Moves a dot along flows, one after another. */
 async function run(group: SVGGElement | null, way: readonly string[]): Promise<void> {
   if (group === null || document.hidden || group.childElementCount >= maxDots) return;
   const dot = document.createElementNS("http://www.w3.org/2000/svg", "circle");
@@ -136,7 +136,7 @@ type Box = {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** The name of its queue, as commands give it. */
+  /** The queue's name, as in commands. */
   readonly queue?: string;
 };
 
@@ -152,7 +152,7 @@ const kinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
 const row = 70;
 const boxHeight = 54;
 
-/** The pipeline, in the order of the data's way, for so many subscribers. */
+/** The picture of the pipeline with these subscribers, in the order in which data flows. */
 function pictureOf(subscribers: readonly string[]): Picture {
   const rows = Math.max(kinds.length, subscribers.length);
   const height = rows * row + 110;
@@ -219,7 +219,7 @@ function flow(id: string, [x1, y1]: Point, [x2, y2]: Point): Flow {
   return { id, path: `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}` };
 }
 
-/** The way that something takes through the picture which has just happened. */
+/** The path of a change through the picture. */
 function pathOf(
   { what, type = "" }: Happening,
   subscribers: readonly string[],

@@ -7,7 +7,7 @@ import { Panel, Time } from "./panel.tsx";
 
 type Subject = { readonly kind: string; readonly id: string };
 
-/** Where an event is shown; where its subject is known, a query finds it. */
+/** The path of an event's page; with the subject, a query finds the event. */
 export function eventPath(id: string, subject: Subject | undefined): string {
   const path = `/events/${encodeURIComponent(id)}`;
   return subject === undefined || subject.id === ""
@@ -23,10 +23,10 @@ function found(text: string): string {
   return `/api/find?${new URLSearchParams({ id: text })}`;
 }
 
-/** Shorter texts match too much: the server refuses them. */
+/** Minimum length; the server refuses shorter texts. */
 const shortestPart = 6;
 
-/** Finds by an id or a part of one. One hit with that very id is opened; anything else is listed. */
+/** Searches for an id or a part of one. Opens a single hit with exactly that id; otherwise lists the hits. */
 export function Search() {
   const searched = searchWord("find");
   const [text, setText] = useState(searched);

@@ -19,7 +19,7 @@ type Props = {
   readonly onDone: () => void;
 };
 
-/** First of all: whether anything is wrong, by its root, and the one thing to do. */
+/** Whether anything is wrong, its cause, and the one thing to do. */
 export function Verdict({ diagnosis, error, queues, onDone }: Props) {
   if (diagnosis === undefined)
     return (
@@ -63,7 +63,7 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
   );
 }
 
-/** Problems that end with their cause. */
+/** Problems that the cause's remedy fixes, too. */
 function Consequences({ of: { what, follows } }: { readonly of: Cause }) {
   if (follows.length === 0) return null;
   return (
@@ -78,7 +78,7 @@ function Consequences({ of: { what, follows } }: { readonly of: Cause }) {
   );
 }
 
-/** @param clearing when each alarm that is on for what is over is off at the latest, the first one first */
+/** @param clearing when each alarm whose cause is gone ends at the latest, the earliest first */
 function wellText(clearing: readonly string[]): string {
   const last = clearing.at(-1);
   if (last === undefined) return "No problems";
@@ -88,7 +88,7 @@ function wellText(clearing: readonly string[]): string {
     : `Fixed: ${clearing.length} alarms clear until ${when}`;
 }
 
-/** Where events are meanwhile. */
+/** Where events are stored meanwhile. */
 function keptText(queues: readonly QueueStatus[]): string {
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.inFlight, 0);
   const dead = queues.reduce((sum, queue) => sum + queue.deadLetters, 0);
@@ -103,7 +103,7 @@ type Deed = { readonly label: string; readonly path?: string; readonly at?: stri
 
 const openDeadLetters: Deed = { label: "Open dead letters", at: "/dead-letters" };
 
-/** By the beginning of a finding's code. */
+/** By the prefix of a finding's code. */
 const deeds: readonly (readonly [code: string, deed: Deed])[] = [
   ["token-", { label: "Set new token", path: "/api/sandbox/token", isLocal: true }],
   ["events-dead-letters", openDeadLetters],

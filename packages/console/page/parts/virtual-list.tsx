@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 type Props<T> = {
   readonly count: number;
-  /** Undefined while it is being asked for. */
+  /** Undefined while it is being loaded. */
   readonly itemAt: (index: number) => T | undefined;
-  /** Is called with what is seen, so that it can be asked for. */
+  /** Called with the visible range, so that it can be loaded. */
   readonly onSeen?: (first: number, last: number) => void;
   readonly label: string;
-  /** Rows of two lines: taller on a narrow page than on a wide one. */
+  /** Rows of two lines, which are taller on a narrow page. */
   readonly isTall?: boolean;
   readonly row: (item: T) => ComponentChildren;
 };
@@ -16,10 +16,10 @@ type Props<T> = {
 /** Height of a row, in pixels. */
 const rowHeights = { flat: { wide: 40, narrow: 40 }, tall: { wide: 40, narrow: 84 } };
 const narrow = matchMedia("(max-width: 760px)");
-/** Rows above and below what is seen. */
+/** Rows to render above and below the visible range. */
 const spare = 8;
 
-/** A list of which only what is seen is drawn: 100,000 rows scroll as ten do. */
+/** A list that renders only visible rows, so that 100,000 rows scroll like ten. */
 export function VirtualList<T>({ count, itemAt, onSeen, label, isTall = false, row }: Props<T>) {
   const [isNarrow, setNarrow] = useState(narrow.matches);
   useEffect(() => {

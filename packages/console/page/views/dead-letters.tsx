@@ -60,7 +60,7 @@ export function DeadLetters() {
   );
 }
 
-/** The most frequent ones of a queue; the filter finds the others. */
+/** Maximum reasons to list for a queue; the filter finds the others. */
 const maxReasons = 5;
 
 function Reasons({ of }: { readonly of: Summary["reasons"] }) {

@@ -142,7 +142,7 @@ function Received({ event, receipts }: { readonly event: IncomeEvent; readonly r
   );
 }
 
-/** Sends a subscriber the event's messages again, with the same ids. */
+/** Sends the event's messages to a subscriber again, with the same ids. */
 function Resend({ event }: { readonly event: IncomeEvent }) {
   const { subscribers } = useStage();
   const names = subscribers.map(({ name }) => name);
@@ -186,7 +186,7 @@ function ItsDocument({ of: { subject, isOfEvent, ...name } }: { readonly of: Eve
 
 type TimelineProps = { readonly steps: readonly TimedStep[] | undefined; readonly error: string | undefined };
 
-/** Each step of an event with its time: from its webhook, by each call to the provider, to each subscriber. */
+/** The timed steps of an event: its webhook, each call to the provider, each subscriber. */
 function Timeline({ steps, error }: TimelineProps) {
   return (
     <Panel title="Timeline" error={error}>

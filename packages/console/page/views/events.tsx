@@ -90,7 +90,7 @@ function EventList() {
   );
 }
 
-/** Webhooks that were not accepted: they are no events. */
+/** Webhooks that were refused and are therefore not events. */
 function Refused({ since }: { readonly since: string }) {
   const path = `/api/refused?${new URLSearchParams({ since })}`;
   const { data, error } = useLoaded<{ readonly refusals: readonly Refusal[] }>(path);

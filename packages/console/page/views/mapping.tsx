@@ -17,7 +17,7 @@ const ids = {
   account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",
   user_id: "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
 };
-/** By kind, in the shapes of the default mapping. */
+/** Samples by kind, in the form of the default mapping. */
 const samples: Readonly<Record<string, object>> = {
   users: { action: "create_user", data: { id: ids.user_id } },
   accounts: { event: "connect_account", ...ids, connected: true },
@@ -114,7 +114,7 @@ export function Mapping() {
   );
 }
 
-/** Whether what is shown is what the stage does. */
+/** Whether the shown mapping is the deployed one. */
 function Compared() {
   const { data, error } = useLoaded<ComparedSettings>("/api/mapping/deployed");
   return (
@@ -205,7 +205,7 @@ type ChooseProps = { readonly kind: string; readonly onChosen: (body: string) =>
 
 const maxShown = 20;
 
-/** The dead letter that the address names, whose body the mapping refused. */
+/** The dead letter in the page's address, whose body the mapping refused. */
 function DeadLetter({ kind, onChosen }: ChooseProps) {
   const id = searchWord("deadLetter");
   if (id === "") return null;
@@ -241,11 +241,11 @@ function ChooseWebhook(props: ChooseProps) {
   );
 }
 
-/** A body is personal data: that it is taken is recorded. */
+/** A body is personal data, so using it as a sample is recorded. */
 function Came({ kind, onChosen }: ChooseProps) {
   const { data, error } = useHistory({ since: "1h" }, { kind });
   const [id, setId] = useState("");
-  // One that is stored says whom it is about.
+  // Only stored events have a subject.
   const stored = (data?.events ?? []).filter(({ subject }) => subject !== undefined).slice(0, maxShown);
   const chosen = stored.find((each) => each.id === id) ?? stored[0];
   if (error !== undefined) return <p class="problem">{error}</p>;

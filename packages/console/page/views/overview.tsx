@@ -52,7 +52,7 @@ export function Overview() {
   );
 }
 
-/** Zeros would say that nothing waits. */
+/** Shown instead of zeros until the first answer. */
 function Asking({ error }: { readonly error: string | undefined }) {
   return error === undefined ? <p class="quiet">Reading the queues…</p> : null;
 }

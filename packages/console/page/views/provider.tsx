@@ -249,7 +249,7 @@ function Turns({ topic, turns, error }: TurnsProps & { readonly topic: ProviderT
   );
 }
 
-/** Each outage as one line, with how long it took. */
+/** Each outage as one line with its duration. */
 function Outages({ turns, error }: TurnsProps) {
   const outages = outagesIn(turns ?? []);
   return (

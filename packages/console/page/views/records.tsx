@@ -170,7 +170,7 @@ function factsOf(known: State): readonly (readonly [name: string, is: ComponentC
   ];
 }
 
-/** As `loanId L-1001, agent A. Example`. */
+/** For example `loanId L-1001, agent A. Example`. */
 function attributesText(attributes: Readonly<Record<string, string>> = {}): string {
   return Object.entries(attributes)
     .map(([name, value]) => `${name} ${visible(value)}`)
@@ -189,7 +189,7 @@ function stateWords(state: Omit<SubjectState, "attributes"> | null): string {
 
 type StateSteps = { readonly steps: readonly StateStep[]; readonly isWhole: boolean };
 
-/** How a subject came to its state, as far as stored events tell. */
+/** The history of a subject's state, from its stored events. */
 function History({ kind, id }: Whose) {
   const { data, error } = useLoaded<StateSteps>(`/api/record/history?${new URLSearchParams({ kind, id })}`);
   return (
@@ -217,7 +217,7 @@ function History({ kind, id }: Whose) {
   );
 }
 
-/** The documents of a subject by endpoint, a user's with those of its accounts, each with the versions that are kept. */
+/** A subject's documents by endpoint, with stored versions; a user's include those of its accounts. */
 function Documents({ kind, id }: Whose) {
   const { data, error } = useLoaded<{ readonly documents: readonly DocumentHistory[] }>(
     `/api/documents?${new URLSearchParams({ kind, id })}`,
@@ -252,7 +252,7 @@ function Documents({ kind, id }: Whose) {
 
 type Hold = LegalHold & { readonly subject: Subject };
 
-/** Erases a subject once its id is typed; one that a legal hold is on only with a reason, which the audit trail keeps. */
+/** Erases a subject after its id is typed. Under a legal hold it also needs a reason for the audit trail. */
 function Erase({ kind, id, onDone }: Whose & { readonly onDone: () => void }) {
   const { data, error, reload } = useLoaded<{ readonly holds: readonly Hold[] }>(
     `/api/record/holds?${new URLSearchParams({ kind, id })}`,

@@ -66,7 +66,7 @@ const times = ["1h", "24h", "7d", "30d"];
 function One({ name, gets, queue, traffic, week, error }: OneProps) {
   const [since, setSince] = useState("24h");
   const [isScanning, setScanning] = useState(false);
-  // Nobody sends what was not counted before.
+  // A replay can be sent only after it was counted.
   const [counted, setCounted] = useState("");
   const [isRunning, setRunning] = useState(false);
   const [pausedId, setPausedId] = useState<string | undefined>(undefined);
@@ -194,7 +194,7 @@ function idOf(message: unknown): string {
   return typeof message === "object" && message !== null && "id" in message ? String(message.id) : "it";
 }
 
-/** Deliveries to a subscriber's queue and attempts, newest first. */
+/** Deliveries to a subscriber's queue, and attempts, the newest first. */
 function Deliveries({ name }: { readonly name: string }) {
   const [since, outcome, text] = [searchWord("since") || "1h", searchWord("outcome"), searchWord("text")];
   const path = `/api/deliveries?${new URLSearchParams({ name, since })}`;
