@@ -39,6 +39,7 @@ export type StartOptions = {
   /** See `StackOptions`. */
   readonly streamRetentionSeconds?: number;
   readonly deduplicationSeconds?: number;
+  readonly shortPollMs?: number;
   readonly alarmClock?: () => number;
 };
 

@@ -67,7 +67,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   progress(`Planned the stack ${provisionalPlan.name}: ${provisionalPlan.functions.length} functions`);
 
   const queuesAndObjects = cleanup.adopt(
-    await startQueuesAndObjects({ region, keep: options.keep }),
+    await startQueuesAndObjects({ region, keep: options.keep, shortPollMs: options.shortPollMs }),
     ({ close }) => close(),
   );
   const tables = await (options.tables ?? startTables(provisionalPlan, options, cleanup));

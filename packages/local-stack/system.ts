@@ -115,6 +115,7 @@ export async function startUnregistered(
       ...(options.deduplicationSeconds === undefined
         ? {}
         : { deduplicationSeconds: options.deduplicationSeconds }),
+      ...(options.shortPollMs === undefined ? {} : { shortPollMs: options.shortPollMs }),
     });
     closers.push(() => stack.close());
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };

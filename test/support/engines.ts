@@ -25,6 +25,9 @@ export type { TestTable } from "./test-table.ts";
 
 const region = "eu-central-1";
 
+/** Each search of a queue ends with a poll of a second that finds nothing. */
+export const shortPollMs = 50;
+
 /** Real engines for one test file, behind the gateway that functions see as AWS. */
 export type TestSystem = {
   readonly dynamodb: DynamoDBClient;
@@ -131,7 +134,7 @@ export async function startTestSystem(
   tables = "http://127.0.0.1:1",
   { countsCapacity = false }: { readonly countsCapacity?: boolean } = {},
 ): Promise<TestSystem> {
-  const queues = await startQueuesAndObjects({ region });
+  const queues = await startQueuesAndObjects({ region, shortPollMs });
   const secrets = createSecretsEngine({ region, account: localAccount });
   const gateway = await startGateway({
     region,

@@ -5,7 +5,7 @@ import type { SandboxOptions } from "@income-events/sandbox/server.ts";
 import { inject } from "vitest";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
 import { type ProductAssembly, productAssembly } from "../../scripts/product-assembly.ts";
-import { fastEngine } from "./engines.ts";
+import { fastEngine, shortPollMs } from "./engines.ts";
 
 /** The product as it was synthesized, running beside a sandbox. */
 export type RunningProduct = AsyncDisposable & { readonly system: System };
@@ -32,7 +32,8 @@ export async function startProduct(
   const [product, engine] = await Promise.all([synthesizeProduct(stage, changes), fastEngine()]);
   await change?.(product);
   const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 };
-  const options = { once: true, users: 0, stage, engine, assembly: product.directory, ...ports, ...runner };
+  const own = { once: true, users: 0, stage, engine, shortPollMs, assembly: product.directory };
+  const options = { ...own, ...ports, ...runner };
   const system = await startSystem(
     options,
     sandbox,

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { buildApp } from "fauxqs";
 import { z } from "zod";
 import { type EngineClient, summaryOf, withoutConnectionHeaders } from "./engine-client.ts";
@@ -21,10 +22,12 @@ export type QueuesAndObjects = {
 export async function startQueuesAndObjects({
   region,
   keep,
+  shortPollMs,
 }: {
   readonly region: string;
   /** Directory of messages and objects; undefined: in memory. */
   readonly keep?: string | undefined;
+  readonly shortPollMs?: number | undefined;
 }): Promise<QueuesAndObjects> {
   const kept = keep === undefined ? undefined : await openKeptStores(keep);
   const app = buildApp({ logger: false, defaultRegion: region, ...(kept && { stores: kept.stores }) });
@@ -37,9 +40,10 @@ export async function startQueuesAndObjects({
     done(null, request.url.startsWith(queuePath) ? (summaryOf(payload) ?? payload) : payload),
   );
   const url = withRunSecret(await app.listen({ host: "127.0.0.1", port: 0 }), secret);
+  const queues = withinProcess(app, url);
   return {
     url,
-    queues: withinProcess(app, url),
+    queues: shortPollMs === undefined ? queues : pollingBriefly(queues, shortPollMs),
     close: async () => {
       await app.close();
       kept?.close();
@@ -65,6 +69,22 @@ function withinProcess(app: ReturnType<typeof buildApp>, url: string): EngineCli
     },
     close: () => undefined,
   };
+}
+
+const pollOfASecond = /"WaitTimeSeconds":1(?=[,}])/;
+
+/** Ends each long poll of one second sooner. The engine is one server, so a short poll misses no message. */
+function pollingBriefly(queues: EngineClient, milliseconds: number): EngineClient {
+  const send: EngineClient["send"] = async (request) => {
+    const text = request.body.toString();
+    if (request.headers["x-amz-target"] !== "AmazonSQS.ReceiveMessage" || !pollOfASecond.test(text))
+      return queues.send(request);
+    const body = Buffer.from(text.replace(pollOfASecond, '"WaitTimeSeconds":0'));
+    const answer = await queues.send({ ...request, body });
+    if (!answer.body.includes('"MessageId"')) await wait(milliseconds);
+    return answer;
+  };
+  return { ...queues, send };
 }
 
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>["stores"]>;

@@ -56,6 +56,8 @@ export type StackOptions = {
    */
   readonly deduplicationSeconds?: number;
   /** Counts the capacity units of table calls; see `gateway.capacity()`. */
+  /** Milliseconds that a long poll of one second takes at an empty queue; absent: the second. Tests shorten it. */
+  readonly shortPollMs?: number;
   readonly countsCapacity?: boolean;
   /** Waits between retries and until schedules are due. Tests pass one that does not wait. */
   readonly delay?: Delay;

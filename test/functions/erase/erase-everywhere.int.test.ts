@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { CreateQueueCommand } from "@aws-sdk/client-sqs";
-import { expect, test } from "vitest";
+import { CreateQueueCommand, DeleteQueueCommand } from "@aws-sdk/client-sqs";
+import { expect, onTestFinished, test } from "vitest";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { eraseTask, readEraseTask } from "../../../domain/recovery/erasure.ts";
@@ -83,6 +83,8 @@ await describeOnTables("a user", (tables) => {
       const { QueueUrl = "" } = await sqs.send(
         new CreateQueueCommand({ QueueName: `${name}-${randomUUID()}`, tags }),
       );
+      // The next erasure would wait for the messages that this test has received.
+      onTestFinished(async () => void (await sqs.send(new DeleteQueueCommand({ QueueUrl }))));
       for (const { id } of [fixture.user, fixture.other])
         await fixture.system.send(QueueUrl, JSON.stringify({ subject: "account/x", owner: id }));
       return QueueUrl;
