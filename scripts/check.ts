@@ -1,14 +1,16 @@
-/** Whether the repository may be shared: `npm run check`, or `npm run check -- <part>…` for parts of it. */
+/**
+ * Checks that the repository may be shared: `npm run check`, or `npm run check -- <part>…` for parts of it.
+ */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 
 const repository = join(import.meta.dirname, "..");
 const forAll = "0BSD;Apache-2.0;BlueOak-1.0.0;BSD-2-Clause;BSD-3-Clause;ISC;MIT;MIT-0;Unlicense";
-/** Licences of tools, and of the data that they carry: they are used as they are, and reach no bundle. */
+/** Licenses of tools and their data, which are used unchanged and reach no bundle. */
 const forTools = `${forAll};CC-BY-3.0;CC-BY-4.0;CC0-1.0;MPL-2.0;PSF-2.0;Python-2.0`;
 const licences = "license-checker-rseidelsohn --excludePrivatePackages --summary --onlyAllow";
 
-/** A program of `node_modules/.bin` each, with its arguments; the longest first, since two run at a time. */
+/** Programs of `node_modules/.bin` with their arguments; longest first, since two run at a time. */
 const parts: Readonly<Record<string, string>> = {
   types: "tsc --noEmit --incremental --tsBuildInfoFile .local/types.tsbuildinfo",
   synth: "cdk synth --quiet",

@@ -7,10 +7,10 @@ import { buildPackage } from "./package/build.ts";
 import { asInstalled } from "./package/installed-texts.ts";
 import { jsonSchemas } from "./package/schemas.ts";
 
-// Packs the construct (cdk) and the workspaces as JavaScript and types, since Node strips no types below node_modules: all
-// that are named, or all.
+// Packs the construct (cdk) and the workspaces as JavaScript with types, because Node strips no types below
+// node_modules: those that are named, or all.
 const repository = join(import.meta.dirname, "..");
-/** The local stack's package holds the sandbox, too: one to install beside an app. */
+/** The local stack's package includes the sandbox, so apps install one package. */
 const sandboxName = "@income-events/sandbox";
 const sandbox = join(repository, "packages/sandbox");
 const { values, positionals } = parseArgs({
@@ -28,7 +28,7 @@ for (const name of packages) {
   });
 }
 
-/** @param staging is made again: what the file holds, which can be run from there too */
+/** @param staging directory of the package's content, recreated; it can also be run from there */
 function compile(source: string, staging: string): void {
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
@@ -47,7 +47,7 @@ function compile(source: string, staging: string): void {
       holdsSandbox ? text.replaceAll(`"${sandboxName}/`, `"${manifest.name}/sandbox/`) : text,
     );
   }
-  // What another compiler makes when it is needed.
+  // Files that another compiler processes at run time.
   for (const file of globSync("**/*.java", { cwd: source, exclude: ["node_modules/**"] }))
     cpSync(join(source, file), join(dist, file));
   writeFileSync(join(staging, "README.md"), packedReadme(readFileSync(join(source, "README.md"), "utf8")));
@@ -76,13 +76,13 @@ function manifestOf(source: string) {
   return fieldsOf(JSON.parse(readFileSync(join(source, "package.json"), "utf8")), "package.json");
 }
 
-/** Without what is typed in a clone, and without links out of the package. */
+/** Removes commands for clones, and links out of the package. */
 function packedReadme(text: string): string {
   const [ofPackage = ""] = text.split(/^## (?:In this repository|Scripts)/m);
   return `${ofPackage.replace(/\[[^\]]*\]\(\.\.\/\.\.\/([^)]*)\)/g, "`$1` in the repository of income-events").trim()}\n`;
 }
 
-/** The workspace exports its sources; the package what was compiled of them. */
+/** Points exports at compiled files: the workspace exports its sources. */
 function packedManifest(manifest: Readonly<Record<string, unknown>>): string {
   const { private: _private, scripts: _scripts, exports, ...kept } = manifest;
   const compiled = Object.entries(fieldsOf(exports, "exports")).map(([name, target]) => {

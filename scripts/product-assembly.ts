@@ -22,7 +22,7 @@ const repository = join(import.meta.dirname, "..");
 
 let bundler: Promise<Bundler> | undefined;
 
-/** Stages differ in their settings alone: all that this process synthesizes share the bundles, which end with it. */
+/** Stages differ only in their settings, so all of them share the bundles until the process exits. */
 function sharedBundles(): Promise<Bundler> {
   bundler ??= createBundler(repository).then((made) => {
     process.once("exit", () => made[Symbol.dispose]());
@@ -33,19 +33,28 @@ function sharedBundles(): Promise<Bundler> {
 
 type Resource = z.output<typeof resource>;
 
-/** The product's own stack, synthesized; copies of it can be changed as a careless hand would. */
+/** The product's own stack, synthesized; tests can break copies of it. */
 export type ProductAssembly = AsyncDisposable & {
   readonly directory: string;
   copy(): Promise<ProductAssembly>;
-  /** Changes the properties of the resources whose logical ids match. @throws where none does */
+  /**
+   * Changes the properties of the resources whose logical ids match.
+   * @throws if none matches
+   */
   change(logicalId: RegExp, how: (properties: Record<string, unknown>) => void): Promise<void>;
-  /** Takes an action out of the role of a function, whose logical id matches. @throws where it is not there */
+  /**
+   * Removes an action from the role of a function, by logical id.
+   * @throws if the role lacks the action
+   */
   removeAction(roleId: RegExp, action: string): Promise<void>;
-  /** Puts a source text in the place of the bundle of the function whose logical id matches. */
+  /** Replaces the bundle of the function whose logical id matches by a source text. */
   replaceBundle(functionId: RegExp, source: string): Promise<void>;
 };
 
-/** @param changes settings in the place of the stage's, group by group; a stage without a file is as `local` is */
+/**
+ * @param changes settings that replace the stage's, by group; a stage without a file uses the settings of
+ * `local`
+ */
 export async function synthesizeProduct(stage = "local", changes: object = {}): Promise<ProductAssembly> {
   const directory = await mkdtemp(join(tmpdir(), "product-"));
   const file = (name: string) => join(repository, "stages", `${name}.json`);
@@ -58,7 +67,7 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
   return productAssembly(directory);
 }
 
-/** An assembly that lies in a directory, which it takes over. */
+/** Takes over the assembly in a directory. */
 export function productAssembly(directory: string): ProductAssembly {
   const read = async (ending: string) => {
     const name = (await readdir(directory)).find((file) => file.endsWith(ending)) ?? "";

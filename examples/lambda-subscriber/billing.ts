@@ -5,11 +5,11 @@ import { Runtime } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { NodejsFunction, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
 
-/** The pipeline's stack, with a function that reads for billing. */
+/** The pipeline's stack with a function that reads for billing. */
 export function billingStack(app: App, stage: string): IncomeEventsStack {
   const file = `stages/${stage}.json`;
   const stack = IncomeEventsStack.fromSettingsFile(app, `income-events-${stage}`, { stage, file });
-  // Its filter there lets through data and erasures: the role below can read documents, and nobody's state.
+  // Its filter passes data and erasures only, and the role below reads documents but no states.
   const billing = stack.events.subscriber("billing");
 
   const incomes = new Table(stack, "Incomes", {
@@ -21,14 +21,14 @@ export function billingStack(app: App, stage: string): IncomeEventsStack {
     entry: "subscriber.ts",
     runtime: Runtime.NODEJS_24_X,
     timeout: Duration.seconds(20),
-    // Not the SDK that the runtime happens to have, which npm start has not.
+    // Bundles the SDK: the runtime's own version is missing under npm start.
     bundling: { format: OutputFormat.ESM, mainFields: ["module", "main"], bundleAwsSDK: true },
     environment: { INCOMES: incomes.tableName },
   });
   incomes.grantWriteData(reader);
   billing.grantConsume(reader);
   billing.grantReadDocuments(reader);
-  // Without the last option one message that fails would bring back all of its batch.
+  // Without the last option, one failed message would return the whole batch.
   reader.addEventSource(new SqsEventSource(billing.queue, { reportBatchItemFailures: true }));
   Validations.of(reader).acknowledge({
     id: "AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]",

@@ -3,22 +3,22 @@ import { createReader, inMemory, lambdaHandler, type Message, readDocument } fro
 
 const table = new DynamoDBClient({});
 
-/** Keeps what each account earned in its newest pay period, and forgets it when the account is erased. */
+/** Stores what each account earned in its latest pay period, and deletes it when the account is erased. */
 const read = createReader({
-  memory: inMemory(), // spares work within one environment; across all of them the condition below decides
+  memory: inMemory(), // saves work within one environment; the condition below decides across environments
   handle: async (message) => {
     if (message.type === "account.erased") return keep(message, message.data.accountId, undefined);
     if (message.type !== "data.updated" || message.data.endpoint !== "income") return;
     const { accountId } = message.data;
-    if (accountId === undefined) return; // a company's
+    if (accountId === undefined) return; // a company account's
     const document = await readDocument(message);
-    if (document.type === "replaced") return; // a message about the newer one is on its way
+    if (document.type === "replaced") return; // the newer version has its own message
     const newest = document.type === "gone" ? undefined : newestOf(document.json("income").data);
     await keep(message, accountId, newest && `${newest.net} ${newest.currency} until ${newest.date_end}`);
   },
 });
 
-/** Messages come at least once and in any order: the one with the highest sequence wins. */
+/** Messages arrive at least once, in any order: the highest sequence wins. */
 async function keep({ sequence }: Message, account: string, income: string | undefined): Promise<void> {
   const update = new UpdateItemCommand({
     TableName: process.env.INCOMES,
@@ -36,14 +36,17 @@ async function keep({ sequence }: Message, account: string, income: string | und
   });
 }
 
-/** The provider promises no order: the period that ends last is the newest. */
+/** The provider does not sort: the period that ends last is the latest. */
 export function newestOf<Period extends { readonly date_end: string }>(
   periods: readonly Period[],
 ): Period | undefined {
   return periods.toSorted((one, other) => one.date_end.localeCompare(other.date_end)).at(-1);
 }
 
-/** Logs a failed message. SQS delivers it again, and moves it to the dead letters if it keeps failing. The reason names no person. */
+/**
+ * Logs a failed message. SQS redelivers it, and moves it to the dead-letter queue if it keeps failing. The
+ * reason contains no personal data.
+ */
 export const handler = lambdaHandler(read, (messageId, { reason }) => {
   console.error(JSON.stringify({ messageId, reason }));
 });

@@ -9,7 +9,7 @@ import {
   readDocument,
 } from "@income-events/subscriber";
 
-/** A user's income of one month in one currency; amounts are decimals as texts. */
+/** A user's income in one month and currency; amounts are decimal strings. */
 export type Income = Readonly<Record<"user" | "month" | "currency" | "gross" | "net", string>> & {
   readonly loanId: string | null;
 };
@@ -20,7 +20,7 @@ type Values = Readonly<Record<string, string | number | null>>;
 export class IncomeBook {
   readonly #database: DatabaseSync;
 
-  /** @param file is created where it is missing */
+  /** @param file created if it does not exist */
   constructor(file: string) {
     this.#database = new DatabaseSync(file);
     this.#database.exec(readFileSync(new URL("schema.sql", import.meta.url), "utf8"));
@@ -28,7 +28,7 @@ export class IncomeBook {
       this.#run(`DELETE FROM ${table} WHERE until <= :now`, { now: Date.now() });
   }
 
-  /** What the reader remembers, in the same file. */
+  /** The reader's memory, in the same file. */
   readonly memory: Memory = {
     recall: async (id, series = "") => ({
       isHandled: this.#kept("SELECT id FROM handled WHERE id = :key", id) !== undefined,
@@ -47,7 +47,10 @@ export class IncomeBook {
     },
   };
 
-  /** Keeps what a message says. @returns the income, as it is now, of the users whom this can change */
+  /**
+   * Stores a message's content.
+   * @returns the current income of users whom it can change
+   */
   async handle(message: Message, options: DocumentOptions = {}): Promise<readonly Income[]> {
     const document = await readIncome(message, options);
     this.#database.exec("BEGIN IMMEDIATE");
@@ -149,7 +152,7 @@ export class IncomeBook {
     return this.#text("SELECT user FROM accounts WHERE account = :account", { account });
   }
 
-  /** A text that is kept for a time. */
+  /** Returns a stored text. */
   #kept(sql: string, key: string): string | undefined {
     return this.#text(`${sql} AND until > :now`, { key, now: Date.now() });
   }
@@ -162,7 +165,7 @@ export class IncomeBook {
     return this.#database.prepare(sql).all(values);
   }
 
-  /** The first value of the first row; undefined where it is null too. */
+  /** The first value of the first row; undefined if it is null. */
   #text(sql: string, values: Values): string | undefined {
     const [value] = Object.values(this.#all(sql, values)[0] ?? {});
     return typeof value === "string" ? value : undefined;
@@ -170,13 +173,13 @@ export class IncomeBook {
 }
 
 /**
- * The address of an income document and what the sums need of it, as JSON: null where the provider has none any more,
- * undefined where the message brings none.
+ * The URL of an income document and the fields that the sums need, as JSON: null if the provider no longer
+ * has one, undefined if the message announces none.
  */
 async function readIncome(message: Message, options: DocumentOptions): Promise<string | null | undefined> {
   if (message.type !== "data.updated" || message.data.endpoint !== "income") return undefined;
   const document = await readDocument(message, options);
-  if (document.type === "replaced") return undefined; // a newer version has a message of its own
+  if (document.type === "replaced") return undefined; // a newer version has its own message
   if (document.type === "gone") return null;
   const payments = document.json("income").data;
   const data = payments.map(({ id, paid_at, currency, gross, net }) => ({

@@ -21,6 +21,6 @@ for (;;) {
   for (const { Body, ReceiptHandle } of Messages) {
     const result = await read(Body ?? "");
     if (result.settled) await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-    else console.error(result.reason); // SQS delivers the message again
+    else console.error(result.reason); // SQS redelivers the message
   }
 }

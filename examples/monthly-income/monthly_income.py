@@ -70,7 +70,7 @@ class IncomeBook:
                      SET user = excluded.user WHERE user IS NULL""",
                 account=account, user=user,
             )
-        # These stand only in messages that left after they were known.
+        # Present only in messages sent after the attributes were known.
         if user is not None and "attributesSequence" in data:
             self._run(
                 """UPDATE users SET attributes_sequence = :attributes_sequence, loan_id = :loan_id

@@ -2,7 +2,7 @@ import { CfnParameter, Stack, type StackProps } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 
-/** A stack of the other account: the role of a service that reads the queue and the documents behind its messages. */
+/** A stack in the other account: the role of a service that reads the queue and the documents. */
 export class Reader extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
@@ -10,7 +10,7 @@ export class Reader extends Stack {
     const queue = new CfnParameter(this, "QueueArn").valueAsString;
     const documents = new CfnParameter(this, "DocumentsFunctionArn").valueAsString;
     const role = new Role(this, "Service", { assumedBy: new ServicePrincipal("ecs-tasks.amazonaws.com") });
-    // The pipeline lets this account in, and each account lets its own roles out.
+    // The pipeline grants access to this account, and each account to its own roles.
     role.addToPolicy(
       new PolicyStatement({
         actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
@@ -18,7 +18,7 @@ export class Reader extends Stack {
       }),
     );
     role.addToPolicy(new PolicyStatement({ actions: ["lambda:InvokeFunctionUrl"], resources: [documents] }));
-    // By its URL alone: who invokes it directly could name another reader.
+    // Only through its URL: a direct invocation could name another reader.
     role.addToPolicy(
       new PolicyStatement({
         actions: ["lambda:InvokeFunction"],

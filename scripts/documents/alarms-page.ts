@@ -21,8 +21,8 @@ const together = z.tuple(
 const alarm = z.union([common.extend(alone.shape), common.extend({ Metrics: together })]);
 
 /**
- * An alarm as CloudFormation gets it, for people; `entry` is the heading of its entry in the runbook, with "-" for spaces.
- * @throws where it is none that lib/observability/alarm.ts makes
+ * Describes a CloudFormation alarm; `entry` is the heading of its runbook entry, with "-" for spaces.
+ * @throws if it was not created by lib/observability/alarm.ts
  */
 export function readAlarm(logicalId: string, properties: Readonly<Record<string, unknown>>) {
   const parsed = alarm.parse(properties);
@@ -54,7 +54,7 @@ function measured(parsed: z.output<typeof alarm>) {
   };
 }
 
-/** What raises each alarm, in production with the default settings and one subscriber. */
+/** Table of alarms in production with the default settings and one subscriber. */
 export function alarmsTable(): string {
   const alarms = alarmedStage()
     .filter(({ type }) => type === "AWS::CloudWatch::Alarm")

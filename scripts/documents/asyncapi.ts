@@ -51,7 +51,7 @@ function messageOf(type: (typeof messageTypes)[number]) {
   };
 }
 
-/** How the messages of the code break those of an AsyncAPI document, which subscribers rely on. */
+/** Breaking differences between the code's messages and an AsyncAPI document that subscribers rely on. */
 export function breaksOf(promised: unknown, code: Fields = JSON.parse(asyncApi())): readonly string[] {
   const now = messagesOf(code);
   return Object.entries(messagesOf(promised)).flatMap(([type, message]) => {
@@ -66,12 +66,12 @@ function messagesOf(document: unknown): Fields {
   return fieldsOf(fieldsOf(components, "components").messages, "messages");
 }
 
-/** Keywords that allow or forbid nothing. */
+/** Keywords without effect on validation. */
 const remarks: ReadonlySet<string> = new Set(["$schema", "$id", "title", "description"]);
 
 /**
- * Changes that break a reader of the earlier schema; see "How this may change" in docs/guide/events.md. Only new fields
- * and optional fields that become required are compatible.
+ * Changes that break a reader of the earlier schema; see "How this may change" in docs/guide/events.md. Only
+ * new fields and optional fields that become required are compatible.
  */
 export function incompatibilities(before: Fields, after: Fields, name = ""): readonly string[] {
   const place = name === "" ? "the message" : name;

@@ -26,7 +26,7 @@ export function typesTable(): string {
   );
 }
 
-/** Types whose data is described by one schema share a section. */
+/** Sections by schema: types that share a schema share a section. */
 export function sections(): string {
   return [...Map.groupBy(messageTypes, (type): ObjectSchema => contract[type].data).values()]
     .map(sectionOf)

@@ -24,7 +24,7 @@ const accountId = "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10";
 const companyAccountId = "e2a1f6d4-3c58-4b7a-8f09-7d5c2b9e6a31";
 const datasourceId = "uber";
 
-/** Moments of the examples: a minute lies between one and the next. */
+/** Timestamps of the examples, a minute apart. */
 const timestamp = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute));
 
 function received(kind: WebhookKind, facts: EventAttributes, minute: number): IncomeEvent {
@@ -32,7 +32,7 @@ function received(kind: WebhookKind, facts: EventAttributes, minute: number): In
   return { ...facts, id, kind, receivedAt: timestamp(minute).toISOString() };
 }
 
-/** A subject's life in messages: each event, and behind the last one that contradicts, the provider's answer. */
+/** A subject's messages: each event, and after the last, contradicting one, the provider's answer. */
 function eventsOf(kind: WebhookKind, events: readonly EventAttributes[], answer: Answer): readonly Message[] {
   let state: State | undefined;
   const messages: Message[] = [];
@@ -65,7 +65,7 @@ function erasuresOf(subjects: readonly Subject[]): readonly Message[] {
   return subjects.map((subject) => messageOfErasure(subject, timestamp(12).toISOString(), source));
 }
 
-/** An operator takes back what only reconciliation had reported. */
+/** An operator reverts what only reconciliation had reported. */
 function restored(subject: Subject): readonly Message[] {
   const before: State = {
     ...{ subject, version: 6, connected: true, deleted: true, unconfirmed: false, userId, datasourceId },
@@ -76,7 +76,7 @@ function restored(subject: Subject): readonly Message[] {
   return after === undefined ? [] : published({ type: "state", before, after });
 }
 
-/** An account that has one of two endpoints at its deadline, and then the other. */
+/** An account that has one of two endpoints at its deadline, and later the other. */
 function readiness(subject: Subject): readonly Message[] {
   const [since, deadline] = [timestamp(1).getTime(), timestamp(61).getTime()];
   const settings = { endpoints: ["income", "employment"], deadlineSeconds: 3_600 } as const;
@@ -125,12 +125,12 @@ function ofUser(message: Message): Message {
 }
 
 const attributes = { loanId: "L-1001" };
-/** An event with an id of its own contradicts nothing. */
+/** An event with its own id contradicts nothing. */
 const eventId = "4d8a6f0c";
 const account = { accountId, userId, datasourceId };
 const company = { companyAccountId, datasourceId };
 
-/** One message of each type, as the pipeline itself makes it. */
+/** One message of each type, as the pipeline creates it. */
 export const examples: readonly Message[] = [
   ...eventsOf(
     "users",
@@ -192,7 +192,7 @@ export const examples: readonly Message[] = [
   ]),
 ];
 
-/** @throws where the examples above have no message of the type */
+/** @throws if the examples above have no message of the type */
 export function exampleOf(type: Message["type"]): Message {
   const example = examples.find((message) => message.type === type);
   if (example === undefined) throw new Error(`scripts/documents/examples.ts: add one of ${type}`);

@@ -1,6 +1,6 @@
 import type { logLevels } from "../../functions/runtime/log.ts";
 
-/** What to do about each code that is no INFO. A new one does not compile until it says so here. */
+/** Remedy for each code above INFO. The type requires one for each new code. */
 export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   WEBHOOK_UNREADABLE: "`dlq list` shows how many: ask the provider; `dlq purge` once nobody needs them",
   WEBHOOK_NOT_KEPT:

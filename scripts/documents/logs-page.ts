@@ -8,14 +8,14 @@ import { table } from "./markdown.ts";
 const levels: Partial<Record<string, string>> = logLevels;
 const codes = Object.keys(logCodes).filter((code): code is LogCode => Object.hasOwn(logCodes, code));
 
-/** The codes that ask for something, with what to do. */
+/** Table of ERROR or WARN codes with their remedies. */
 export function loudTable(level: "ERROR" | "WARN"): string {
   const isLoud = (code: LogCode): code is keyof typeof remedies => levels[code] === level;
   const rows = codes.filter(isLoud).map((code) => [...rowOf(code), remedies[code]]);
   return table(["code", "means", "logged by", "what to do"], rows);
 }
 
-/** The codes of the level INFO. */
+/** Table of the INFO codes. */
 export function codesTable(): string {
   return table(["code", "means", "logged by"], codes.filter((code) => levels[code] === undefined).map(rowOf));
 }
@@ -28,7 +28,7 @@ function rowOf(code: LogCode): readonly string[] {
 const repository = join(import.meta.dirname, "../..");
 const isCode = (text: string): text is LogCode => Object.hasOwn(logCodes, text);
 
-/** The functions that log each code: their entry files, or files that these import, name it. */
+/** Functions by log code: their entry files, or files that these import, name it. */
 export function originsOfCodes(): ReadonlyMap<LogCode, readonly string[]> {
   const entries = globSync("functions/*/*.ts", { cwd: repository })
     .filter((file) => readFileSync(join(repository, file), "utf8").includes("export const handler"))
@@ -49,7 +49,7 @@ function codesOf(entry: string): ReadonlySet<LogCode> {
   return new Set(texts.map(([, text = ""]) => text).filter(isCode));
 }
 
-/** A file with all that it imports, but for types. */
+/** A file with everything that it imports, except types. */
 function filesOf(file: string, found: Set<string> = new Set()): ReadonlySet<string> {
   if (found.has(file)) return found;
   found.add(file);
@@ -60,7 +60,7 @@ function filesOf(file: string, found: Set<string> = new Set()): ReadonlySet<stri
   return found;
 }
 
-/** `store/*` where it is every kind's. */
+/** Shortens to `store/*` if every kind's function is included. */
 function withoutKinds(names: readonly string[]): readonly string[] {
   const folders = [...new Set(names.map((name) => dirname(name)))];
   return folders.flatMap((folder) => {

@@ -9,7 +9,7 @@ import { withBlocks } from "./markdown.ts";
 import { openApi } from "./openapi.ts";
 import { groupsInFiles, settingsProps } from "./settings-props.ts";
 
-/** A file that is written by a program: the same text each time, of the code and of what people wrote in it. */
+/** A generated file; its text is derived from the code and its handwritten parts. */
 type Document = { readonly file: string; readonly text: (present: string) => string };
 
 const documents: readonly Document[] = [
@@ -36,7 +36,7 @@ const documents: readonly Document[] = [
   })),
 ];
 
-// Writes the documents that are made of the code; with --check it only says which are stale.
+// Writes the generated documents; with --check it only lists stale ones.
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const root = join(import.meta.dirname, "../..");
 const say = (line: string) => process.stdout.write(`${line}\n`);

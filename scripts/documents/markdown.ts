@@ -1,4 +1,7 @@
-/** A table in Markdown. @param numbersFrom the first column whose cells stand to the right; none by default */
+/**
+ * A Markdown table.
+ * @param numbersFrom first right-aligned column; none by default
+ */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -9,23 +12,26 @@ export function table(
   return [line(head), `|${rule}|`, ...rows.map(line)].join("\n");
 }
 
-/** An amount of dollars with as many digits as say something. */
+/** Formats dollars with the significant digits only. */
 export function dollars(amount: number): string {
   if (amount === 0) return "0";
   const digits = amount < 0.01 ? 4 : amount < 1_000 ? 2 : 0;
   return amount.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** A count, rounded to so many significant digits. */
+/** A count, rounded to a number of significant digits. */
 export function about(count: number, digits = 3): string {
   return count.toLocaleString("en", { maximumSignificantDigits: digits });
 }
 
-/** Where a block begins that a program writes; it ends at `<!-- end -->`. */
+/** Start marker of a generated block, which ends at `<!-- end -->`. */
 export const beginOf = (name: string, program: "docs" | "bench" = "docs") =>
   `<!-- npm run ${program}: ${name} -->\n`;
 
-/** A page with its blocks written anew. @throws where the page has no place for one */
+/**
+ * Replaces a page's generated blocks.
+ * @throws if the page lacks the marker of one
+ */
 export function withBlocks(
   page: string,
   blocks: Readonly<Record<string, string>>,

@@ -64,7 +64,7 @@ const versions = {
 };
 const versionList = object({ ...named, versions }, dates);
 
-/** What messages that confirm a state have as their `data`. */
+/** Schema of the `data` of messages that confirm a state. */
 const reported = (type: "user" | "account" | "company-account") => ({
   subject: text("As messages name it."),
   sequence: {
@@ -146,7 +146,7 @@ const documentSuccess = {
   "304": { description: "The caller has it already.", headers },
 };
 
-/** The paths of a document and of its versions, of a range of dates or without one. */
+/** Paths of a document and its versions, with and without a date range. */
 function documentPaths(collection: string, of: string, more: readonly object[]) {
   const path = `/v1/${collection}/{id}/documents/{endpoint}${more.length > 0 ? "/{range}" : ""}`;
   const what = more.length > 0 ? `${of}, of a range of dates` : of;
@@ -180,7 +180,7 @@ const paths = {
   ...documentPaths("company-accounts", "a company account", [range]),
 };
 
-/** The OpenAPI 3.1 document of what subscribers read. */
+/** The OpenAPI 3.1 document of the subscribers' API. */
 export function openApi(): string {
   const description = [
     "What a subscriber reads behind its messages. Sign each request with AWS Signature Version 4, for the service `lambda`;",

@@ -24,7 +24,7 @@ type Interface = { readonly name: string; readonly path: string; readonly schema
 const page = join(import.meta.dirname, "../../docs/reference/settings.md");
 const width = 110;
 
-/** Interfaces of these groups are in files of their own. */
+/** Groups whose interfaces have their own files. */
 export const groupsInFiles = [
   "provider",
   "mapping",
@@ -34,7 +34,7 @@ export const groupsInFiles = [
   "retention",
 ] as const;
 
-/** The typed properties of the construct: one interface for each group of settings. */
+/** The construct's typed properties: one interface for each group of settings. */
 export function settingsProps(file: (typeof groupsInFiles)[number] | "settings"): string {
   const schema = jsonSchema();
   const interfaces = interfacesOf("", schema).filter((each) => fileOf(each) === file);
@@ -69,14 +69,14 @@ function importsOf(): readonly string[] {
   return [...groupsInFiles].sort().map((file) => `import type { ${nameOf(file)} } from "./${file}.ts";`);
 }
 
-/** A group's interface and those of the groups in it. */
+/** Interfaces of a group and its subgroups. */
 function interfacesOf(path: string, schema: Schema): readonly Interface[] {
   const own = { name: nameOf(path), path, schema };
   const inner = Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
     const group = part.type === "array" ? part.items : part;
     return group?.properties === undefined ? [] : interfacesOf(join(path, key).replaceAll("/", "."), group);
   });
-  // All kinds of webhooks are mapped alike.
+  // All kinds of webhooks have the same mapping type.
   return [own, ...inner].filter(
     ({ path: each }, index, all) => all.findIndex((other) => nameOf(other.path) === nameOf(each)) === index,
   );
@@ -101,10 +101,10 @@ function linesOf({ name, path, schema }: Interface): readonly string[] {
   return [`/** ${titleOf(path)} */`, `export interface ${name} {`, ...members, "}"];
 }
 
-/** Required in a file; an app may give a construct in the place of the ARN. */
+/** Required in a file; an app may pass a construct instead of the ARN. */
 const givenByApp: ReadonlySet<string> = new Set(["webhooks.customDomain.certificateArn"]);
 
-/** CDK's classes that an app may write in the place of a number: see lib/construct/plain-settings.ts. */
+/** CDK classes that an app may use instead of a number: see lib/construct/plain-settings.ts. */
 function classesOf(key: string): readonly string[] {
   if (/(Seconds|Minutes|Hours|Days)$/.test(key)) return ["Duration"];
   return /(Mb|Bytes)$/.test(key) ? ["Size"] : [];
@@ -153,7 +153,7 @@ function limitsOf({ type, minimum, maximum }: Schema): string | undefined {
   return minimum === undefined || maximum === undefined ? undefined : `From ${minimum} to ${maximum}`;
 }
 
-/** A member on one line, or its choices below one another where they don't fit. */
+/** Formats a member on one line, or its choices on separate lines if they do not fit. */
 function member(begin: string, types: readonly string[]): readonly string[] {
   const line = `${begin}${types.join(" | ")};`;
   if (line.length <= width) return [line];
@@ -196,7 +196,7 @@ type Description = { readonly byDefault: string; readonly does: string };
 
 let read: ReadonlyMap<string, Description> | undefined;
 
-/** What the page of the settings says about each, by its whole name. */
+/** Descriptions from the settings page, by full name. */
 function descriptions(): ReadonlyMap<string, Description> {
   read ??= new Map(
     readFileSync(page, "utf8")
@@ -217,7 +217,7 @@ function descriptions(): ReadonlyMap<string, Description> {
   return read;
 }
 
-/** `` `a.b.c`, `.d` `` names a.b.c and a.b.d; a subscriber's settings have no group in front of them. */
+/** `` `a.b.c`, `.d` `` names a.b.c and a.b.d; a subscriber's settings have no group prefix. */
 function namesIn(cell: string): readonly string[] {
   const [first = "", ...others] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
   const group = first.slice(0, first.lastIndexOf("."));

@@ -8,7 +8,7 @@ import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { parseSettings, type Settings } from "../../lib/settings/settings.ts";
 
-/** The stage that documents calculate with and that is measured: one subscriber and a way to start fetches. */
+/** The stage used for documentation and measurements: one subscriber and a way to start fetches. */
 export const documented = {
   production: false,
   provider: {
@@ -31,7 +31,7 @@ export function documentedSettings(): Settings {
   return parseSettings(documented, "scripts/documents/stage-template.ts");
 }
 
-/** A resource as CloudFormation gets it. */
+/** A CloudFormation resource. */
 export type Resource = {
   readonly id: string;
   readonly type: string;
@@ -57,18 +57,18 @@ function resourcesOf(settings: object): readonly Resource[] {
   return found;
 }
 
-/** The resources of the stage that documents calculate with, synthesized once. */
+/** Resources of the documented stage, synthesized once. */
 export const documentedStage = () => resourcesOf(documented);
-/** The same stage in production, where somebody is notified. */
+/** The same stage in production with an alarm recipient. */
 export const productionStage = () => resourcesOf(inProduction);
 export const dashboardStage = () => resourcesOf(withDashboard);
 /** The production stage with the settings that add alarms. */
 export const alarmedStage = () => resourcesOf(withAllAlarms);
 
 /**
- * The template of a stage, as CloudFormation gets it but for the functions' code.
- * @param constructId of the construct in an app's stack; absent: the stage is a stack of its own
- * @throws SettingsError where the settings are refused
+ * CloudFormation template of a stage, without the functions' code.
+ * @param constructId of the construct in an app's stack; absent: the stage is its own stack
+ * @throws SettingsError if the settings are invalid
  */
 export function templateOf(settings: unknown, constructId?: string): unknown {
   const outdir = mkdtempSync(join(tmpdir(), "income-events-template-"));

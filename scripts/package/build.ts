@@ -13,7 +13,7 @@ import { forNode, installedTexts } from "./installed-texts.ts";
 
 const repository = join(import.meta.dirname, "../..");
 
-/** Makes the package of the construct: what its file holds, without a source of ours. */
+/** Builds the construct's package without our sources. */
 export async function buildPackage(staging: string): Promise<void> {
   rmSync(staging, { recursive: true, force: true });
   const dist = join(staging, "dist");
@@ -30,7 +30,10 @@ export async function buildPackage(staging: string): Promise<void> {
   writeFileSync(join(staging, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`);
 }
 
-/** The functions as they are deployed: each file once, named by its digest. @returns what went into them */
+/**
+ * Bundles the functions as deployed: each file once, named by its digest.
+ * @returns the inputs
+ */
 async function buildFunctions(dist: string): Promise<readonly string[]> {
   const kept = new Map<string, Uint8Array>();
   const bundles = await bundleAll(repository, entriesIn(repository));
@@ -48,7 +51,7 @@ async function buildFunctions(dist: string): Promise<readonly string[]> {
   return [...bundles.values()].flatMap(({ inputs }) => inputs);
 }
 
-/** CommonJS, as CDK itself is: apps of both kinds take it. */
+/** CommonJS like CDK itself, which both kinds of apps can import. */
 async function buildConstructs(dist: string): Promise<readonly string[]> {
   const { metafile } = await build({
     ...forNode,
@@ -56,7 +59,7 @@ async function buildConstructs(dist: string): Promise<readonly string[]> {
     entryPoints: [join(repository, "lib/index.ts")],
     outfile: join(dist, "index.js"),
     format: "cjs",
-    // Node shows the line that an error comes from: no line is the whole file.
+    // Node prints the source line of an error, which must not be the whole file.
     minify: false,
     external: ["aws-cdk-lib", "aws-cdk-lib/*", "constructs"],
     define: { "import.meta.dirname": "__dirname" },
@@ -65,7 +68,7 @@ async function buildConstructs(dist: string): Promise<readonly string[]> {
   return Object.keys(metafile.inputs);
 }
 
-/** What an app's compiler reads. */
+/** Writes the type declarations. */
 function writeDeclarations(dist: string): void {
   for (const [name, text] of declarations()) {
     const target = join(dist, name);
@@ -103,8 +106,8 @@ function manifest(): object {
 }
 
 /**
- * The declarations that `lib/index.ts` reaches, and no other.
- * @returns texts by their paths below `lib/`, `index.d.ts` first
+ * Declarations that `lib/index.ts` reaches, and no others.
+ * @returns texts by path below `lib/`, `index.d.ts` first
  */
 function declarations(): ReadonlyMap<string, string> {
   const all = mkdtempSync(join(tmpdir(), "income-events-declarations-"));
@@ -132,7 +135,10 @@ function declarations(): ReadonlyMap<string, string> {
   }
 }
 
-/** The licences of the packages that something is bundled of, each with its text. @param inputs relative to the repository */
+/**
+ * Licenses of all bundled packages, with their texts.
+ * @param inputs paths relative to the repository
+ */
 function notices(inputs: readonly string[]): string {
   const folders = new Set(
     inputs.flatMap((file) => /^(?:.*node_modules\/)(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),

@@ -6,7 +6,10 @@ import { asInstalled, forNode, installedTexts } from "./installed-texts.ts";
 
 const pageFile = "console-page.json";
 
-/** The commands in one file: what they load when they need it is in it, and runs only then. @returns what went into them */
+/**
+ * Bundles the commands in one file, with lazily loaded modules included but run on demand.
+ * @returns the inputs
+ */
 export async function buildCommands(repository: string, dist: string): Promise<readonly string[]> {
   const { metafile } = await build({
     ...forNode,
@@ -22,13 +25,13 @@ export async function buildCommands(repository: string, dist: string): Promise<r
   writeFileSync(join(dist, pageFile), await consolePage());
   const template = join(dist, "template");
   cpSync(join(repository, "examples/minimal"), template, { recursive: true, filter: isOfTemplate });
-  // npm leaves a file of that name out of what it packs.
+  // npm leaves `.gitignore` out of packages.
   renameSync(join(template, ".gitignore"), join(template, "gitignore"));
   cpSync(join(import.meta.dirname, "income-events.mjs"), join(dist, "income-events.mjs"));
   return Object.keys(metafile.inputs);
 }
 
-/** And not of its use here. */
+/** Whether a file belongs to the template rather than to its use here. */
 function isOfTemplate(path: string): boolean {
   return !/[\\/](node_modules|cdk\.out|\.local|package-lock\.json)$/.test(path);
 }
@@ -39,7 +42,7 @@ function withPrebuilt(path: string, text: string): string {
   return text;
 }
 
-/** The clients that the commands load by their names. */
+/** Adds the clients that the commands load by name. */
 function withClients(text: string): string {
   const names = new Set([...text.matchAll(/load\("([^"]+)"\)/g)].map(([, name = ""]) => name));
   const loaders = [...names].map((name) => `${JSON.stringify(name)}: () => require(${JSON.stringify(name)})`);
@@ -49,7 +52,7 @@ function withClients(text: string): string {
   );
 }
 
-/** In the place of what bundles the console's page from sources that the package has not. */
+/** Replaces the module that bundles the console's page from sources that the package lacks. */
 const readsPage = `
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -2,7 +2,8 @@
 import module from "node:module";
 import { fileURLToPath } from "node:url";
 
-// In a file of its own, which an older Node can read, and before the commands: compiling them takes most of their start.
+// A separate file that older Node versions can parse, loaded before the commands, whose compilation takes
+// most of the start.
 const oldest = 22;
 if (Number(process.versions.node.split(".")[0]) < oldest) {
   process.stderr.write(

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import type { BuildOptions, Loader, Plugin } from "esbuild";
 
-/** How what runs on a consumer's Node is bundled. */
+/** Bundler options for code that runs on a consumer's Node. */
 export const forNode = {
   bundle: true,
   platform: "node",
   target: "node22",
   minify: true,
-  // Names of classes are what CDK and errors show.
+  // CDK and errors show the names of classes.
   keepNames: true,
   mainFields: ["module", "main"],
   logLevel: "warning",
@@ -17,12 +17,12 @@ export const forNode = {
 } satisfies BuildOptions;
 
 /**
- * What is typed to run the commands where the package is installed. Without `--no`, npx would run whatever a public registry
- * has under that name; without `--offline` it would ask for it.
+ * Command of an installed package. Without `--no`, npx would run any package of that name in a public
+ * registry; without `--offline` it would ask the registry.
  */
 const installedCommand = "npx --no --offline income-events";
 
-/** Sources say what is typed in a checkout; in a package they say what is typed where it is installed. */
+/** Replaces commands for a checkout by those of an installed package. */
 export function asInstalled(text: string): string {
   return text
     .replaceAll("npx income-events", installedCommand)
@@ -31,7 +31,10 @@ export function asInstalled(text: string): string {
 
 const loaders: Readonly<Record<string, Loader>> = { ".ts": "ts", ".tsx": "tsx" };
 
-/** Bundles our sources with the texts of an installed package. @param changed what else is changed in a file */
+/**
+ * Bundles our sources with the texts of an installed package.
+ * @param changed further changes to a file
+ */
 export function installedTexts(changed: (path: string, text: string) => string = (_, text) => text): Plugin {
   return {
     name: "installed-texts",

@@ -3,7 +3,7 @@ import { type Endpoint, endpoints, schemaOf } from "../../packages/subscriber/do
 
 const draft = { $schema: "https://json-schema.org/draft/2020-12/schema" };
 
-/** The JSON Schemas of messages and of documents, for subscribers in other languages, by their names. */
+/** JSON Schemas of messages and documents by name, for subscribers in other languages. */
 export function jsonSchemas(): ReadonlyMap<string, object> {
   const ofMessages = messageTypes.map((type) => {
     return [
@@ -22,7 +22,7 @@ export function documentSchema(endpoint: Endpoint): object {
   return { ...draft, $id: `urn:income-events:document:${endpoint}`, ...schema };
 }
 
-/** What OpenAPI 3.0 calls nullable, JSON Schema writes as a second type. */
+/** Converts OpenAPI 3.0's nullable to a second type, as JSON Schema has it. */
 function withNulls(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withNulls);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -1,7 +1,7 @@
 /**
- * Takes the pictures of the console that README and docs show: `node scripts/pictures/main.ts --console ADDRESS`, with the
- * address and token that `npm start` has printed. `--only NAMES` takes some of them, by commas: that of dead letters wants
- * some, the overview wants none. `--chromium FILE` names another browser.
+ * Takes the console screenshots for README and docs: `node scripts/pictures/main.ts --console ADDRESS`, with
+ * the URL and token that `npm start` printed. `--only NAMES` takes some of them (comma-separated): the one of
+ * dead letters needs some, the overview needs none. `--chromium FILE` selects another browser.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -21,13 +21,13 @@ type Picture = {
   readonly name: string;
   readonly path: string;
   readonly colorScheme: "light" | "dark";
-  /** What is to be done before it is taken. */
+  /** Prepares the page. */
   readonly prepare?: (page: Page) => Promise<void>;
 };
 
 const isWell = (page: Page) => page.getByRole("heading", { name: "No problems" }).waitFor();
 
-/** The last event that announced data. */
+/** Opens the last event that announced data. */
 const toEvent = async (page: Page) => {
   await page
     .getByRole("link", { name: /endpoint/ })
@@ -69,7 +69,7 @@ try {
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.getByText("Live", { exact: true }).first().waitFor();
     await prepare?.(page);
-    // A text that ends in three dots is still loading.
+    // A text that ends in "…" is still loading.
     await page.getByText(/…$/).first().waitFor({ state: "detached" });
     await page.screenshot({ path: join(to, `${name}.png`) });
   }

@@ -8,16 +8,16 @@ import { gzip } from "node:zlib";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { fieldsOf, isFields } from "../../domain/core/parse.ts";
 
-/** A package registry on this machine, for installs that ask nobody else. */
+/** A local package registry, for offline installs. */
 export type Registry = AsyncDisposable & {
   readonly url: string;
-  /** Names that were asked for and are not locked. */
+  /** Requested names that are not in the lockfile. */
   readonly unknown: () => readonly string[];
 };
 
 /**
- * Serves the packages that `package-lock.json` names, made of what `npm ci` has installed.
- * @param kept a folder for the files that were made, which takes seconds
+ * Serves the packages in `package-lock.json` from what `npm ci` installed.
+ * @param kept folder that caches the tarballs, which take seconds to create
  */
 export async function startRegistry(repository: string, kept: string): Promise<Registry> {
   const packages = lockedPackages(repository);
@@ -51,7 +51,7 @@ export async function startRegistry(repository: string, kept: string): Promise<R
   };
 }
 
-/** What npm asks first: all versions, and where each is. */
+/** Response to npm's first request: all versions with their URLs. */
 async function listing(
   name: string,
   versions: readonly LockedPackage[],
@@ -79,7 +79,7 @@ function byVersion(one: string, other: string): number {
   return one.localeCompare(other, "en", { numeric: true });
 }
 
-/** As every registry has it: yarn notes any other in its lockfile. */
+/** Standard URL path of a tarball: yarn records any other in its lockfile. */
 function addressOf({ name, version }: LockedPackage): string {
   return `${name.replace(/^.*\//, "")}-${version}.tgz`;
 }
@@ -100,27 +100,30 @@ function keptTarball(locked: LockedPackage, kept: string): Promise<Uint8Array> {
 async function make({ folder = "", isAnother }: LockedPackage, file: string): Promise<Uint8Array> {
   if (existsSync(file)) return readFileSync(file);
   const contents = await tarballOf(folder, isAnother);
-  // Whole or not at all: others may do the same at this moment.
+  // Renamed into place, since other processes may do the same.
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, contents);
   renameSync(draft, file);
   return contents;
 }
 
-/** A version of a package that `package-lock.json` names. */
+/** A package version in `package-lock.json`. */
 type LockedPackage = {
   readonly name: string;
   readonly version: string;
-  /** Where it is installed; absent: it is for another platform. */
+  /** Installation folder; absent: it is for another platform. */
   readonly folder?: string;
   readonly manifest: Readonly<Record<string, unknown>>;
-  /** Whether a path below the folder is a package of its own, which npm has put there. */
+  /** Whether a path below the folder is a separate package that npm nested there. */
   readonly isAnother: (path: string) => boolean;
 };
 
 const folderOfAll = "node_modules/";
 
-/** By name: all that is locked. What comes within a package, too: npm and pnpm take it from there, yarn asks for it. */
+/**
+ * All locked packages by name, including bundled ones: npm and pnpm take them from their package, yarn
+ * requests them.
+ */
 function lockedPackages(repository: string): ReadonlyMap<string, readonly LockedPackage[]> {
   const lock = fieldsOf(JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8")), "the lock");
   const entries = Object.entries(fieldsOf(lock.packages, "packages"));
@@ -158,7 +161,7 @@ function lockedPackage(
     ...(isInstalled && { folder }),
     isAnother: (below) => {
       const [, inside = ""] = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(below) ?? [];
-      // A scope's folder is looked into.
+      // Scope folders are searched.
       if (inside === "" || /^@[^/]+$/.test(inside)) return below.startsWith("node_modules/.");
       return !bundled.has(`${path}/${folderOfAll}${inside}`);
     },
@@ -167,7 +170,10 @@ function lockedPackage(
 
 const compress = promisify(gzip);
 
-/** The file that npm installs for a folder: the same bytes each time. @param isLeftOut by a path below the folder */
+/**
+ * Deterministic npm tarball of a folder.
+ * @param isLeftOut by path below the folder
+ */
 function tarballOf(folder: string, isLeftOut: (path: string) => boolean): Promise<Uint8Array> {
   const same = ["--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "--format=ustar"];
   const args = [
@@ -189,7 +195,7 @@ function tarballOf(folder: string, isLeftOut: (path: string) => boolean): Promis
   });
 }
 
-/** Names that begin with a dot, too. */
+/** Includes names that begin with a dot. */
 function filesIn(folder: string, below: string, isLeftOut: (path: string) => boolean): string[] {
   return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
     const path = `${below}${entry.name}`;

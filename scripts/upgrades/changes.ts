@@ -1,20 +1,20 @@
 import { diffTemplate, type ResourceDifference } from "@aws-cdk/cloudformation-diff";
 import { instance, isReplaced, neverReplaced, type Release, type Summary } from "./release.ts";
 
-/** What an upgrade from a release brings. */
+/** Effects of an upgrade from a release. */
 export type Changes = {
-  /** What no release may do, each with its reason. */
+  /** Changes that no release may make, each with its reason. */
   readonly forbidden: readonly string[];
-  /** What whoever upgrades must be told: the notes of the upgrade hold each of these sentences. */
+  /** Changes that users must know: the upgrade notes contain each of these sentences. */
   readonly toNote: readonly string[];
 };
 
-/** Another value of these is generated, in the place of the one in use. */
+/** Properties whose change generates a new value, replacing the one in use. */
 const generating = ["GenerateSecretString", "SecretString"];
 
 /**
- * @param summarize a stage as it is synthesized today
- * @returns each change once, whichever of the recorded stages it is seen in
+ * @param summarize summarizes a stage as synthesized today
+ * @returns each change once, whichever recorded stages have it
  */
 export function changesSince(
   { version, stages }: Release,
@@ -43,7 +43,7 @@ function summaryOrRefusal(summarize: () => Summary): Summary | string {
   }
 }
 
-/** What an id of a template says in each stage: without the construct's own id, and CDK's digest of a resource's path. */
+/** A template id without the construct's own id and CDK's digest of the path, comparable between stages. */
 function nameOf(id: string, inAnApp: boolean): string {
   const short = inAnApp && id.startsWith(instance) ? id.slice(instance.length) : id;
   return short.replace(/[0-9A-F]{8}$/, "");
@@ -111,7 +111,7 @@ function parameters(before: Summary, after: Summary, name: NameOf): readonly str
   return [...gone.map((id) => `The parameter \`${name(id)}\` is gone.`), ...all];
 }
 
-/** What the one who deploys needs that was not needed before. */
+/** New requirements for whoever deploys. */
 function deployment(before: Summary, after: Summary): readonly string[] {
   const added = after.types.filter((type) => !before.types.includes(type));
   const bootstrap = JSON.stringify(before.Rules) !== JSON.stringify(after.Rules);
@@ -123,7 +123,7 @@ function deployment(before: Summary, after: Summary): readonly string[] {
 
 /**
  * @param page the page of upgrades, with a heading `From <version>` for each release
- * @returns those of the sentences that the release's part of the page does not hold
+ * @returns the sentences that are missing in the release's section
  */
 export function missingNotes(page: string, version: string, toNote: readonly string[]): readonly string[] {
   const heading = `## From ${version}`;

@@ -1,4 +1,4 @@
-/** Records the templates of the version that is released; each later one is compared with them. */
+/** Records the templates of a released version; later ones are compared with them. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -7,12 +7,12 @@ import { templateOf } from "../documents/stage-template.ts";
 /** A pipeline as an app may have deployed it. */
 export type StageToRecord = {
   readonly name: string;
-  /** Whether it stands in a stack of an app, by the id `instance`, or is a stack of its own. */
+  /** Whether it is in an app's stack, with the id `instance`, or its own stack. */
   readonly inAnApp: boolean;
   readonly settings: unknown;
 };
 
-/** The id of the construct in an app: what stands before the names of its outputs and the ids of its resources. */
+/** Id of the construct in an app, which prefixes the names of outputs and resources. */
 export const instance = "Lending";
 
 const production = {
@@ -25,7 +25,10 @@ const production = {
   ],
 };
 
-/** Each setting that adds a resource, an output or a permission. Two exclude others of their group: `alarms.topicArn`, `encryption.queueKey`. */
+/**
+ * Every setting that adds a resource, an output or a permission. Two exclude others of their group:
+ * `alarms.topicArn`, `encryption.queueKey`.
+ */
 const everything = {
   ...production,
   provider: { ...production.provider, paths: { user: "/api/v0.4/users/{user_id}" } },
@@ -51,7 +54,7 @@ const everything = {
   recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:income-events" },
 };
 
-/** What is recorded of a release: little, much, and between them a stage as most have it. */
+/** Recorded stages: minimal, typical and with everything. */
 const stagesToRecord: readonly StageToRecord[] = [
   {
     name: "a construct in an app",
@@ -71,12 +74,12 @@ const resource = z.object({
 });
 const parts = z.object({
   Parameters: z.record(z.string(), record).default({}),
-  /** What CDK asks of its bootstrap. */
+  /** Requirements on CDK's bootstrap. */
   Rules: record.default({}),
   Resources: z.record(z.string(), resource),
 });
 const template = parts.extend({ Outputs: z.record(z.string(), z.object({ Value: z.unknown() })) });
-/** Of an output's value what it refers to: the rest follows from settings. */
+/** Only the references of an output's value: the rest depends on settings. */
 const summary = parts.extend({
   types: z.array(z.string()),
   Outputs: z.record(z.string(), z.array(z.string())),
@@ -88,12 +91,12 @@ const release = z.object({
   ),
 });
 
-/** What an upgrade can take away from whoever has a stage: part of a template, and the types of all that it makes. */
+/** Parts of a template that an upgrade could take away from users, with the types of all its resources. */
 export type Summary = z.output<typeof summary>;
-/** A version's templates, as they were when it was released. */
+/** A version's templates at its release. */
 export type Release = z.output<typeof release>;
 
-/** What holds data, or is an address that others hold: it is never renamed, removed or replaced. */
+/** Resources with data or addresses that others store: never renamed, removed or replaced. */
 export const neverReplaced: ReadonlySet<string> = new Set([
   "AWS::ApiGatewayV2::Api",
   "AWS::Backup::BackupVault",
@@ -104,7 +107,7 @@ export const neverReplaced: ReadonlySet<string> = new Set([
   "AWS::SQS::Queue",
 ]);
 
-/** What is recorded with all properties; of the rest those whose change replaces it. */
+/** Resources recorded with all properties; for others, only properties whose change replaces them. */
 const recordedWhole: ReadonlySet<string> = new Set([
   ...neverReplaced,
   "AWS::ApiGatewayV2::DomainName",
@@ -115,7 +118,7 @@ const recordedWhole: ReadonlySet<string> = new Set([
   "AWS::SNS::Topic",
 ]);
 
-/** What nobody outside of a stack refers to: that it is another one is not seen. */
+/** Resources that nothing outside a stack refers to, so their replacement is unnoticed. */
 const unseen: ReadonlySet<string> = new Set([
   "AWS::ApiGatewayV2::ApiMapping",
   "AWS::ApiGatewayV2::Integration",
@@ -128,7 +131,10 @@ const unseen: ReadonlySet<string> = new Set([
   "AWS::SQS::QueuePolicy",
 ]);
 
-/** The part of a stage's template that a release is held to. @throws SettingsError where its settings are refused */
+/**
+ * The part of a stage's template that a release must keep.
+ * @throws SettingsError if its settings are invalid
+ */
 export function summarize({ inAnApp, settings }: StageToRecord): Summary {
   const whole = template.parse(templateOf(settings, inAnApp ? instance : undefined));
   const replacing = replacingProperties(whole.Resources);
@@ -157,7 +163,7 @@ function mapValues<T, U>(entries: Readonly<Record<string, T>>, map: (value: T) =
   return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, map(value)]));
 }
 
-/** The resources and parameters of a template that a value names, each once, with the attribute that it takes. */
+/** Distinct resources and parameters that a value references, with the attribute. */
 function referencesOf(value: unknown): string[] {
   const found = JSON.stringify(value).matchAll(
     /\{"(?:Ref":"([^"]+)"|Fn::GetAtt":\["([^"]+)","([^"]+)"\])\}/g,
@@ -165,7 +171,10 @@ function referencesOf(value: unknown): string[] {
   return [...new Set([...found].map((names) => names.slice(1).filter(Boolean).join(".")))].sort();
 }
 
-/** Those whose change replaces a resource, by its id and their name: each is changed, and CDK's own comparison is asked. */
+/**
+ * Properties whose change replaces a resource, by resource id: each is changed, and CDK's own comparison
+ * decides.
+ */
 function replacingProperties(resources: z.output<typeof template>["Resources"]): ReadonlySet<string> {
   const changed = Object.entries(resources).map(([id, { Properties = {}, ...rest }]) => {
     const others = Object.keys(Properties).map((name) => [name, "another value"]);
@@ -191,7 +200,7 @@ export function recordRelease(version: string): Release {
   return { version, stages: stagesToRecord.map((stage) => ({ ...stage, template: summarize(stage) })) };
 }
 
-/** @returns the recorded releases, the oldest first */
+/** @returns the recorded releases, oldest first */
 export function readReleases(folder: string): readonly Release[] {
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
   return files
@@ -199,7 +208,7 @@ export function readReleases(folder: string): readonly Release[] {
     .map((name) => release.parse(JSON.parse(readFileSync(join(folder, name), "utf8"))));
 }
 
-/** A line for each resource and output, so that two releases can be compared by eye. */
+/** Prints one line per resource and output, so that releases can be compared by eye. */
 export function printRelease(recorded: Release): string {
   const print = (value: unknown, depth: number, name = ""): string => {
     const isOnOneLine = depth === 0 || name === "settings" || name === "types";

@@ -8,22 +8,25 @@ import { waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { contentIn } from "../support/stored-content.ts";
 
-/** The synthesized stack beside a provider, looked at by account. */
+/** A running product with a provider, and queries by account. */
 export type AccountStage = RunningProduct & {
   waitUntilIdle(): Promise<void>;
-  /** A new account, all of whose data is fetched. @returns its id */
+  /**
+   * Connects a new account whose data is all fetched.
+   * @returns its id
+   */
   connectedAccount(): Promise<string>;
   stateOf(accountId: string): Promise<unknown>;
-  /** The account's documents of an endpoint: of its whole by the name `income`, of ranges by `income#`. */
+  /** The account's documents of an endpoint: `income` for the whole document, `income#` for its ranges. */
   documentsOf(accountId: string, name: string): Promise<readonly unknown[]>;
-  /** The account's items of a sort key's beginning. */
+  /** The account's items whose sort key has this prefix. */
   itemsOf(accountId: string, sortKey: string): Promise<readonly Record<string, unknown>[]>;
-  /** The provider's count of the calls of an account since a moment, `GET income` or `GET` for its state. */
+  /** Calls to the provider about an account since a time: `GET income`, or `GET` for its state. */
   callsOf(accountId: string, since?: number): readonly string[];
   callsSoFar(): number;
 };
 
-/** Its income is read by ranges of dates, all else whole. */
+/** Reads income by date ranges, all other endpoints as a whole. */
 export async function startAccountStage(): Promise<AccountStage> {
   const { provider } = loadSettings("local", join(import.meta.dirname, "../../stages"));
   const income = "/api/v0.4/accounts/{account_id}/income?date_start={date_start}&date_end={date_end}";
@@ -70,7 +73,7 @@ export async function startAccountStage(): Promise<AccountStage> {
   };
 }
 
-/** Reports that there is data of an account. */
+/** Event that announces data of an account. */
 export function endpointEvent(accountId: string) {
   return {
     event: "update_endpoint",

@@ -4,7 +4,7 @@ import { alarmsWithoutScenario, entryOf, type Outcome, runScenarios } from "../.
 import { scenarios } from "../../proof/alarms/scenarios.ts";
 import { shareOfTier } from "../support/share-of-tier.ts";
 
-/** One of each kind of condition: a dead letter, webhooks, a function that fails, the token. */
+/** One scenario of each kind: a dead letter, webhooks, a function that fails, the token. */
 const quick = ["fetching-dead-letters", "webhooks-refused", "events-dead-letters", "token-missing"];
 const played = shareOfTier(
   scenarios.filter(({ entry }) => quick.includes(entry)),

@@ -23,7 +23,7 @@ describe("an answer of the provider", () => {
   });
   afterAll(() => product?.[Symbol.asyncDispose]());
 
-  /** The profile has this note from now on. */
+  /** Changes the profile's note and announces it. */
   function announce(note: string): void {
     const { sandbox } = product.system;
     sandbox.shape("data-answer", { note, data: "{{data}}" });
@@ -42,7 +42,7 @@ describe("an answer of the provider", () => {
     return found;
   }
 
-  /** What a subscriber reads of the profile. */
+  /** The profile as a subscriber reads it. */
   async function served() {
     const { stack } = product.system;
     const { credentials } = reader();

@@ -57,7 +57,7 @@ describe("what is synthesized is what runs", () => {
 
   it("moves a message to the dead letters after as many receipts as the template says", async () => {
     await using changed = await product.copy();
-    // The shortest visibility that the function's time-out allows, so that the receipts follow quickly.
+    // The shortest visibility timeout that the function's time-out allows, so that retries follow quickly.
     await changed.change(/^UsersWorkQueue(?!Policy)/, (properties) => {
       properties.VisibilityTimeout = 2;
       properties.RedrivePolicy = { ...Object(properties.RedrivePolicy), maxReceiveCount: 2 };

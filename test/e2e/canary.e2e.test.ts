@@ -14,7 +14,7 @@ const written = {
 };
 const logLine = z.union([
   z.object({ ...written, code: z.custom<LogCode>(isCode), function: z.string().regex(/^[a-z]+\/[a-z-]+$/) }),
-  // What Lambda's runtime writes of what a handler throws.
+  // Lambda's own line for an error that a handler throws.
   z.strictObject({ ...written, message: z.object({ errorType: z.string(), errorMessage: z.string() }) }),
 ]);
 const levels: Partial<Record<LogCode, string>> = logLevels;
@@ -36,7 +36,7 @@ describe("what functions write, and what is stored", () => {
   });
 
   it("a read that is answered badly is given up, each in its way", async () => {
-    // Made once: it takes longer than an answer may.
+    // Created once: that takes longer than an answer may.
     const tooLarge = JSON.stringify({ data: plantSecret("an answer that is too large").repeat(900_000) });
     const bad: readonly (() => ProviderAnswer)[] = [
       () => page(400),
@@ -91,7 +91,7 @@ describe("what functions write, and what is stored", () => {
   });
 
   it("every log line is one JSON object that says when, how grave, what, where, and in which invocation", () => {
-    // What ends a process by force (a kill, a time-out) writes in Lambda's own words.
+    // After a kill or a time-out, Lambda writes lines of its own.
     const lines = stage()
       .logged()
       .filter((line) => !/^(Runtime\.|Sandbox\.)/.test(line));
@@ -129,7 +129,7 @@ describe("what functions write, and what is stored", () => {
     expect(
       leaks.map((found, index) => [found, stored[index]?.slice(0, 300)]).filter(([found]) => found?.length),
     ).toEqual([]);
-    // What is stored does hold canaries: they would be found.
+    // Checks the search itself: stored data does contain canaries.
     expect(stored.flatMap(stage().canaries.foundIn)).toEqual(
       expect.arrayContaining(["a user's name", "what is no JSON", "data"]),
     );

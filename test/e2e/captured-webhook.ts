@@ -2,7 +2,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 
-/** Where a webhook of each kind is registered. */
+/** Registration path of each kind's webhook. */
 const paths = {
   accounts: "/api/v0.3/webhooks/accounts",
   "company-accounts": "/api/company/v0.5/webhooks/accounts",
@@ -10,13 +10,13 @@ const paths = {
 
 export type CapturedKind = keyof typeof paths;
 
-/** Headers that belong to a connection or to one request. */
+/** Headers of a connection or a single request. */
 const ofTheRequest = ["host", "connection", "content-length"];
 
 /**
- * A webhook as the provider sends it, with all that was registered for its kind, taken where it arrives; the pipeline
- * has not had it.
- * @returns what sends it to the path of a kind, and answers the status
+ * Captures a webhook as the provider sends it, with everything registered for its kind, before it reaches the
+ * pipeline.
+ * @returns a function that sends it to a kind's path and returns the status
  */
 export async function captureWebhook(
   { sandbox, stack }: System,

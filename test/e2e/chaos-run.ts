@@ -5,9 +5,9 @@ import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { runProgram } from "../support/program.ts";
 
-/** A run waits for what it has not seen yet: on a busy machine that takes minutes. */
+/** A run waits for calls that it has not seen yet, which takes minutes on a busy machine. */
 export const patience = 900_000;
-/** Other tests run beside this one. */
+/** Other tests run concurrently. */
 const slow = "2";
 
 const lastLine =
@@ -26,7 +26,7 @@ const tally = z.object({
   points: some,
 });
 
-/** Runs one seed for half a minute of trouble. */
+/** Runs one seed with half a minute of faults. */
 export async function runShort(...more: readonly string[]) {
   const directory = await mkdtemp(join(tmpdir(), "chaos-test-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));

@@ -29,17 +29,17 @@ const reader = {
 };
 const reserved = 2;
 
-/** Everything of the edge that a stage can set, in one assembly. */
+/** Every edge setting in one assembly. */
 const settings = {
   accountConcurrency: 1_000,
   functions: {
     receive: { reservedConcurrency: reserved, timeoutSeconds: 29 },
   },
   webhooks: {
-    // Longer than the test takes on any machine: what is read is read once.
+    // Longer than the test on any machine, so the secret is read once.
     secretCacheSeconds: 900,
     maxBodyBytes: 10_000,
-    // The flood is to reach the receiver, not to end before it.
+    // The flood must reach the receiver.
     throttle: { requestsPerSecond: 10_000, burst: 5_000 },
     customDomain: {
       name: "hooks.example.com",
@@ -82,7 +82,7 @@ function functionOf(logicalId: RegExp) {
   return found;
 }
 
-/** What a function called through the gateway so far. */
+/** A function's calls through the gateway so far. */
 function callsOf(logicalId: RegExp): Readonly<Record<string, number>> {
   const prefix = `${functionOf(logicalId).name} `;
   const calls = [...stack.gateway.calls()].filter(([call]) => call.startsWith(prefix));
@@ -99,7 +99,7 @@ it("a path without a route is received where it leads to a kind, and is 404 wher
 });
 
 describe("a flood of wrong secrets at one kind", () => {
-  /** That reach the receiver: those beyond its concurrency come on top. */
+  /** Requests that reach the receiver; those beyond its concurrency come on top. */
   const refusedOnes = 300;
   const atOnce = 6;
   const goodOnesOfEachKind = 10;
@@ -126,7 +126,7 @@ describe("a flood of wrong secrets at one kind", () => {
     await Promise.all(flood);
     await stack.drained({ deadline: 120_000 });
 
-    // 401, or 503 where the receiver's own concurrency was used up.
+    // 401, or 503 if the receiver's concurrency was used up.
     expect([...refused.keys()].sort()).toEqual([401, 503]);
     const { peak, throttles, coldStarts } = functionOf(/^AccountsReceive/).counts();
     expect(peak).toBe(reserved);
@@ -150,7 +150,7 @@ describe("a webhook that was captured as the provider sent it", () => {
       const { system } = product;
       const stored = async () => (await readTable(system.access, outputOf(stack, "TableName"))).events.size;
       const before = await stored();
-      // The mapping of either kind reads it.
+      // The mappings of both kinds read this field.
       const event = { ...account(), company_account_id: randomUUID() };
       const send = await captureWebhook(system, kind, event);
       const others = ["users", "accounts", "endpoints", "company-accounts"].filter((each) => each !== kind);
@@ -214,7 +214,7 @@ describe("a subscriber's principal in another account", () => {
     );
   let sqs: SQSClient;
   beforeAll(() => {
-    // Its own account lets it do everything with queues: ours decides.
+    // Its own account allows everything with queues, so our policy decides.
     const Statement = [{ Effect: "Allow", Action: "sqs:*", Resource: "*" }];
     const policy = parsePolicy({ Version: "2012-10-17", Statement }, "their account's policy");
     stack.gateway.register({ ...reader, policies: [policy] });

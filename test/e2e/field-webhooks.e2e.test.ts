@@ -121,7 +121,9 @@ describe("webhooks as other providers send them", () => {
     const refusals = () =>
       system.stack.functions.flatMap(({ log }) => log()).filter((line) => line.includes("WEBHOOK_REFUSED"))
         .length;
-    /** The sandbox sends webhooks of a new user, as they are registered: either is seen of them. */
+    /**
+     * The sandbox sends a new user's webhooks with the current registration: detects whether it has changed.
+     */
     const isTaken = async () => {
       const before = refusals();
       const { users } = await system.sandbox.createUsers(1, { accountsPerUser: 0 });
@@ -138,7 +140,7 @@ describe("webhooks as other providers send them", () => {
     await rotate();
     expect([await differences(), await isTaken()]).toEqual([[], true]);
 
-    // Somebody else replaces a registration, and does not know of the key.
+    // Somebody replaces a registration without knowing the key.
     const url = `${outputOf(system.stack, "WebhooksUrl")}/users`;
     const headers = { authorization: `Bearer ${system.sandbox.token}`, "content-type": "application/json" };
     const body = JSON.stringify({ url, method: "POST", headers: addressesOf(system).webhookHeaders });

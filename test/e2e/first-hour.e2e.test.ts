@@ -35,7 +35,7 @@ async function passHour(): Promise<void> {
   for (let passed = 0; passed < 60; passed += 1) {
     for (const name of stack.schedules.names) {
       const every = [...runsEvery].find(([rule]) => rule.test(name.replace(`${stack.name}-`, "")))?.[1];
-      // A schedule's first run may come as soon as it is there: so it is for those of days.
+      // A schedule may first fire as soon as it exists; daily schedules do here.
       if (passed % (every ?? Number.POSITIVE_INFINITY) === 0) await stack.schedules.fire(name);
     }
     time += minute;
@@ -53,7 +53,7 @@ it("a new stage raises one alarm in an hour in which nobody does anything: to se
       topic: topicArn,
     },
   ]);
-  // As in AWS, each other alarm says once, when its first values are there, that it is OK.
+  // As in AWS, every other alarm reports OK once, with its first values.
   const over = notices.filter(({ state }) => state === "OK").map(({ alarm }) => alarm);
   const others = stack
     .alarms()

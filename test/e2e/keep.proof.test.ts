@@ -57,7 +57,7 @@ describe("a system's state", () => {
       const { system } = product;
       await waitUntilIdle(system);
       expect(await stateOf(system)).toEqual(before);
-      // The provider knows its users, the pipeline its token, and what happens from now on has its consequences.
+      // After the restart the provider knows its users, the pipeline its token, and new events are processed.
       system.sandbox.fireEvent("users", { action: "update_user", data: { id: user, name: "another" } });
       await waitUntilIdle(system);
       const { known, waiting } = await stateOf(system);

@@ -6,7 +6,7 @@ import { readTable } from "../../proof/scenario/snapshot.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 
-/** A minute of the provider and of the pipeline takes five seconds here, and what functions do as long as ever. */
+/** A minute of provider and pipeline takes five seconds here; functions take their normal time. */
 const divideDurationsBy = 12;
 const minute = 60_000 / divideDurationsBy;
 const changes = {

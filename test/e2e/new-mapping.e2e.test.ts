@@ -11,9 +11,9 @@ import { duplicatesIn, readMessages } from "../support/queues/subscriber-message
 import { enableRelay } from "../support/relay-source.ts";
 import { type RunningProduct, startProduct, synthesizeProduct } from "../support/running-product.ts";
 
-// A consumer that is held up must not end by its time.
+// A held consumer must not time out.
 const settings = { startEndpoints: ["profile"], functions: { store: { timeoutSeconds: 120 } } };
-/** Reads another field for the source, the time, which was not read before, and one more name of an event. */
+/** Reads another field as source, the time, which was not read before, and another event name. */
 const newMapping = {
   accounts: {
     types: { ...defaultMapping.accounts.types, account_linked: "account.connected" },
@@ -58,7 +58,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
       occurred_at: occurredAt,
     });
 
-  /** Lets each function run the code and settings of the other assembly, as an update does. */
+  /** Replaces each function's code and settings by the other assembly's, as an update does. */
   function deploy({ directory }: ProductAssembly): void {
     const { stack } = product.system;
     for (const plan of stack.functionsOf(directory)) {
@@ -66,7 +66,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
     }
   }
 
-  /** Holds up the first write of the events of some accounts, each until it is let go. */
+  /** Holds the first write of these accounts' events until released. */
   function holdFirstWrites(...accountIds: readonly string[]) {
     const gates = new Map(accountIds.map((id) => [id, Promise.withResolvers<void>()]));
     const held: string[] = [];
@@ -99,7 +99,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
 
   it("loses none: each event is stored once by one of the two mappings, and sent so, with its own id", async () => {
     const { sandbox, stack, access } = product.system;
-    // The provider knows them, and no webhook has announced them.
+    // Known to the provider, but not announced by a webhook.
     const { users, accounts } = await sandbox.createUsers(1, { accountsPerUser: 5, drop: true });
     const [userId = ""] = users;
     const [inStream = "", overtaken = "", atWork = "", inQueue = "", newName = ""] = accounts;
@@ -113,7 +113,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
       newName: "",
     };
     await eventually(async () => expect([...(await storedEvents()).keys()]).toContain(ids.inStream));
-    // Both processes of the consumer are at work with the old mapping; all that comes now waits in the queue.
+    // Both processes of the consumer are busy with the old mapping; later messages wait in the queue.
     const writes = holdFirstWrites(overtaken, atWork);
     ids.overtaken = await sendWebhook(userId, overtaken);
     await writes.isHeld(overtaken);

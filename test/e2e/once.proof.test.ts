@@ -57,18 +57,18 @@ describe("npm start -- --once", () => {
     const code = await program.ended;
 
     expect(code, program.output()).toBe(0);
-    // It has keys.
+    // It contains keys.
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const counted = report.parse(JSON.parse(await readFile(file, "utf8")));
     expect(counted.lost).toBe(0);
-    // Of two users and their accounts no webhook came: reconciliation found them.
+    // Reconciliation found two users and their accounts without a webhook.
     expect(counted.records.users).toBe(5 + 2);
     expect(counted.events.reconciled).toBeGreaterThanOrEqual(2 * 2);
     // Five accounts, the two that were found, and three company accounts.
     expect(counted.records.accounts).toBe(10);
     expect(counted.records.data).toBe(10 * 3);
     expect(Object.keys(counted.subscribers)).toEqual(["everything", "accounts"]);
-    // The subscriber "accounts" gets no data events; to the other each document was announced once at least.
+    // The subscriber "accounts" gets no data events; every document was announced to the other at least once.
     expect(counted.documentsRead).toBeGreaterThanOrEqual(counted.records.data);
     expect(counted.documentsMissing).toBe(0);
     // Each of fifteen functions is killed at least once.

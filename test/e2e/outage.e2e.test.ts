@@ -17,7 +17,7 @@ const outages = shareOfTier<Pick<Outage, "hours" | "tasks" | "fault">>(
   ],
 );
 
-/** A day in 24 seconds. The whole, `npm run outage`, is the same with 10,000 tasks and a day in five minutes. */
+/** A day in 24 seconds. `npm run outage` does the same with 10,000 tasks and a day in five minutes. */
 const divideDurationsBy = 3_600;
 
 describe("a bad day of the provider", () => {
@@ -34,7 +34,10 @@ describe("a bad day of the provider", () => {
   const play = (outage: Pick<Outage, "hours" | "tasks" | "fault">) =>
     runOutage(product.system, { ...outage, divideDurationsBy, limitPerMinute }, () => undefined);
 
-  /** What the breaker allows: tries at the shortest wait that its longest one is drawn from, and those before it opens. */
+  /**
+   * Upper bound of calls with the breaker: probes at the shortest jittered wait, plus the calls before it
+   * opens.
+   */
   const mostCalls = (hours: number) => {
     const longestWaitInSeconds = settings.provider.breaker.maxSeconds * settings.divideDurationsBy;
     return (hours * 3_600) / (longestWaitInSeconds / 2) + 60;

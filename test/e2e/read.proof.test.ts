@@ -29,7 +29,7 @@ describe("a read of a document", () => {
     const product = cleanup.use(await synthesizeProduct());
     const options = {
       assembly: product.directory,
-      // Nobody calls the provider: what is read is stored here as fetches store it.
+      // Nobody calls the provider: documents are stored here as fetches store them.
       parameters: { ProviderBaseUrl: "http://127.0.0.1:9" },
       ...{ maximumProcesses: 1, countsCapacity: true, engine: await fastEngine() },
     };
@@ -40,7 +40,10 @@ describe("a read of a document", () => {
   });
   afterAll(() => cleanup.disposeAsync());
 
-  /** Stores a document as fetches do. @returns its address, as messages have it, and its digest */
+  /**
+   * Stores a document as a fetch does.
+   * @returns its URL as in messages, and its digest
+   */
   async function store(parts: readonly Uint8Array[]) {
     const table = outputOf(stack, "TableName");
     const subject = { kind: "account", id: randomUUID() } as const;
@@ -73,7 +76,7 @@ describe("a read of a document", () => {
     return found;
   }
 
-  /** What the function has used so far. */
+  /** Resources that the function has used so far. */
   function used() {
     const { name, counts } = reading();
     const own = <T>(values: ReadonlyMap<string, T>) =>
@@ -105,11 +108,11 @@ describe("a read of a document", () => {
     async (coding) => {
       const { url, digest } = await store(rows(200_000_000));
       const hash = createHash("sha256");
-      // A client of HTTP expands what it knows itself.
+      // HTTP clients decompress the codings that they know.
       for await (const chunk of (await read(url, coding)).body ?? []) hash.update(chunk);
       expect(hash.digest("hex")).toBe(digest);
       let held = await reading().measureMemory();
-      // Its last bytes come a moment before its process is idle.
+      // The last bytes arrive shortly before the process is idle.
       for (; held.length === 0; held = await reading().measureMemory()) await setImmediate();
       expect(reading().memoryMb).toBe(512);
       for (const { maxResidentBytes } of held) expect(maxResidentBytes).toBeLessThanOrEqual(512 * 2 ** 20);
@@ -117,7 +120,7 @@ describe("a read of a document", () => {
   );
 });
 
-/** A list of rows. A trap: the local stand-in for S3 takes objects of 11 MiB, so it compresses well. */
+/** A list of rows. A trap: the local S3 accepts objects up to 11 MiB, so it must compress well. */
 function rows(bytes: number): readonly Uint8Array[] {
   const part = Buffer.from(
     Array.from({ length: 8_192 }, () => {

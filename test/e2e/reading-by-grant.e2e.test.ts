@@ -36,7 +36,10 @@ const text = '{"data":[{"net":731.25}]}';
 const nowhere = "http://127.0.0.1:9";
 const parameters = { EventsProviderBaseUrl: nowhere, InvokedProviderBaseUrl: nowhere };
 
-/** An app with a pipeline and a function for each of two subscribers, of which one gets no documents. */
+/**
+ * Synthesizes an app with a pipeline and a function for each of two subscribers, one of which gets no
+ * documents.
+ */
 async function synthesize(directory: string): Promise<void> {
   using bundler = await createBundler(repository);
   const app = new App({ outdir: join(directory, "out"), builtinCloudFormationValidation: false });
@@ -65,7 +68,7 @@ async function synthesize(directory: string): Promise<void> {
   app.synth();
 }
 
-/** The policy that the page on documents advises for a reader. */
+/** The policy that the page on documents recommends for a reader. */
 function advisedPolicy(functionArn: string) {
   const page = readFileSync(join(repository, "docs/guide/documents.md"), "utf8");
   const blocks = [...page.matchAll(/^```json\n(\[.*?^\])\n```$/gms)].map(([, block = ""]) => block);
@@ -82,7 +85,7 @@ describe("a role that a subscriber's documents are granted to", () => {
   let stack: LocalStack;
   let document: URL;
   let invoked: URL;
-  /** Names of roles, by the subscriber that each reads for. */
+  /** Names of roles, by subscriber. */
   const roles = new Map<string, string>();
   const path = () => document.pathname;
 
@@ -148,7 +151,7 @@ describe("a role that a subscriber's documents are granted to", () => {
     return found;
   };
 
-  /** An event that names another reader, as whoever invokes the function directly could write it. */
+  /** Sends an event that names another reader, as a direct invocation could. */
   async function invokeAsIncomes(name: string, domainName: string) {
     const userArn = `arn:aws:sts::${localAccount}:assumed-role/${roles.get("incomes")}/forged`;
     const event = {
@@ -207,7 +210,7 @@ describe("a role that a subscriber's documents are granted to", () => {
   );
 
   describe("by invoking a function", () => {
-    /** The newest version, as a message to a subscriber announces it. */
+    /** Reads the newest version, as a message announces it. */
     const readAs = (name: string, subscriber: string) => {
       const { digest } = contentOf(text);
       const read = documentRead(undefined, digest, { asOf: Date.now() });

@@ -10,7 +10,7 @@ import { type OperatedStage, startOperatedStage } from "../support/operated-stag
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { enableRelay } from "../support/relay-source.ts";
 
-/** The stream's 24 hours; the outage is longer than that. */
+/** Shortened from the stream's 24 hours; the outage is longer. */
 const retentionSeconds = 20;
 
 describe("the relay, switched off for a while", () => {
@@ -36,7 +36,7 @@ describe("the relay, switched off for a while", () => {
       expect([...traffic.accepted()].filter((id) => !events.has(id))).toEqual([]);
     });
 
-  /** What is missing or wrong, beside the provider and what it was answered. */
+  /** Missing or wrong records, compared with the provider and the answers to it. */
   async function losses(): Promise<readonly string[]> {
     const { sandbox, stack, access } = operated.system;
     const messages: [string, Map<string, string>][] = [];
@@ -73,7 +73,7 @@ describe("the relay, switched off for a while", () => {
     await sandbox.waitUntilIdle();
     await isStored();
     await wait((retentionSeconds + 2) * 1000);
-    // Its bytes came before, so that it counts one receipt more of an event that the relay knows.
+    // Its bytes are a repeat, so they count another receipt of a known event.
     sandbox.reconnectAccount(returning);
     await sandbox.waitUntilIdle();
     await isStored();
@@ -83,7 +83,7 @@ describe("the relay, switched off for a while", () => {
     await enableRelay(stack, true);
     await idle();
 
-    // The stream has them no more, and nothing of them was given up: they left no trace but in the table.
+    // They expired from the stream without being discarded: only the table has them.
     const { failures } = stack.problems();
     expect(failures).toEqual([expect.stringMatching(/the stream dropped \d+ records before their turn/)]);
     const given = await operated.run(["repair", "--failures", "--dry-run", "--json"]);

@@ -7,12 +7,12 @@ import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 
 /**
- * In production a message of a store is hidden for two minutes, so that ten minutes without concurrency are five
- * receives in vain. Here it is hidden for seconds, and as many of these pass.
+ * In production, a store's message is hidden for two minutes, so ten minutes without concurrency are five
+ * failed receives. Here the timeout is seconds, and as many of them pass.
  */
 const hiddenSeconds = 4;
 const receivesInVain = 6;
-/** What Lambda gives to an account. */
+/** Default concurrency of an account. */
 const accountConcurrency = 1000;
 
 describe("an account without free concurrency for ten minutes", () => {

@@ -102,7 +102,7 @@ describe("the synthesized stack and the provider", () => {
       const deliver = async (): Promise<void> => {
         const url = `${system.stack.apiUrl}/webhooks/endpoints`;
         const { status } = await fetch(url, { method: "POST", headers, body });
-        // As the provider does: what is not accepted is sent again.
+        // Resends rejected webhooks, as the provider does.
         if (status >= 500 || status === 429) return deliver();
         expect(status).toBe(202);
       };
@@ -113,7 +113,7 @@ describe("the synthesized stack and the provider", () => {
       const id = identify("endpoints", Buffer.from(body));
       const events = await stage.itemsOf(accountId, `EVENT#${id}`);
       expect(events).toHaveLength(1);
-      // It has an id of its own: what comes again can only be a retry, which is counted in the log alone.
+      // An event with its own id can only be a retry, which is counted in the log alone.
       expect(events[0]?.receipts).toMatchObject({ count: 1 });
       const counts = system.stack.functions
         .flatMap(({ log }) => log())
@@ -168,7 +168,7 @@ describe("the synthesized stack and the provider", () => {
       expect(await stage.stateOf(accountId)).toMatchObject({ connected: false, unconfirmed: false });
       expect(asksSince(accountId, from)).toBe(1);
 
-      // Its payload is the first one's to the byte.
+      // Its payload is byte-identical to the first.
       sandbox.reconnectAccount(accountId);
       await stage.waitUntilIdle();
 
@@ -190,7 +190,8 @@ describe("the synthesized stack and the provider", () => {
       await stage.waitUntilIdle();
 
       expect(await stage.stateOf(accountId)).toMatchObject(settled(false));
-      // The disconnect was asked about; and each retry, unless the next one came before its answer.
+      // The provider is asked after the disconnect, and after each retry unless the next one came before its
+      // answer.
       expect(asksSince(accountId, from)).toBeGreaterThanOrEqual(2);
       expect(asksSince(accountId, from)).toBeLessThanOrEqual(4);
     });
@@ -213,7 +214,7 @@ describe("the synthesized stack and the provider", () => {
         return undefined;
       });
 
-      // The provider says that it is disconnected; before that is written, it is connected again.
+      // The provider answers "disconnected", and the account reconnects before that is written.
       sandbox.disconnectAccount(accountId);
       await answerIsHeld.promise;
       isReconnected = true;
@@ -245,7 +246,7 @@ describe("the synthesized stack and the provider", () => {
         "store/endpoints EVENT_STORED",
         "fetch/data TASK_DONE",
       ];
-      // The event, and the document. A line may come after the answer of its function.
+      // The event and the document. Lines may arrive after the function's answer.
       const relayed = Array.from({ length: 2 }, () => "relay/changes RELAYED");
       await eventually(() => {
         const lines = linesWith(system, id);
@@ -277,7 +278,7 @@ describe("the synthesized stack and the provider", () => {
     });
   });
 
-  /** Until it is disposed of, the provider sends a kind's events where nobody heeds them. */
+  /** Redirects a kind's webhooks to nowhere until disposed. */
   async function losingEvents(kind: "endpoints"): Promise<AsyncDisposable> {
     const { sandbox } = system;
     const nobody = await startTestProvider();

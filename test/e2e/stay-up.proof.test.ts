@@ -16,7 +16,7 @@ import { eventually } from "../support/eventually.ts";
 import { descendantsOf, isAlive, type Program, printedFor, runProgram } from "../support/program.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 
-// Whatever a person's tools are set to: the written file names no region.
+// Set explicitly, because the written file names no region.
 const region = "us-east-1";
 const credentials = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 const addresses = z.object({
@@ -29,12 +29,12 @@ const addresses = z.object({
   documents: z.object({ url: z.url() }),
   subscribers: z.record(z.string(), z.object({ queueUrl: z.url(), credentials })),
 });
-/** Where commands find a system of the stage `local` by its process. */
+/** The announcement of a system of the stage `local`, by its process. */
 const announcementOf = (pid: number) =>
   join(process.env.INCOME_EVENTS_RUNNING ?? "", `income-events-local-${pid}.json`);
 const freePorts = ["--ports", "auto"];
 
-/** What the README's program prints: a user's loan id, and income of a month. */
+/** Output of the README's program: a user's loan id, and the income of a month. */
 const monthlyIncome = /^user\/\S+ \S+ \d{4}-\d{2} \d+\.\d{2} USD$/m;
 
 describe("npm start", () => {
@@ -77,7 +77,7 @@ describe("npm start", () => {
     expect(await post("/webhooks/users", { method: "PUT", headers, body })).toBe(202);
     expect(await post("/webhooks/users", { method: "POST", body })).toBe(401);
     expect(await post("/webhooks/users", { method: "DELETE", headers })).toBe(405);
-    // One value for all kinds, and none of those that the service carries.
+    // One value for all kinds, which differs from the service's.
     for (const kind of ["accounts", "endpoints", "company-accounts"])
       expect(await post(`/webhooks/${kind}`, { method: "POST", headers, body: "{}" })).toBe(202);
     expect(await post("/webhooks/cars", { method: "POST", headers, body })).toBe(404);
@@ -108,9 +108,9 @@ describe("npm start", () => {
     const { environment } = printedFor("everything", details);
     expect(program.output()).toMatch(/^Sandbox {7}http:\/\/127\.0\.0\.1:\d+\/connect /m);
     expect(details).toMatch(/^Control {7}http:\/\/127\.0\.0\.1:\d+ /m);
-    // Progress is for terminals alone.
+    // Progress lines are for terminals only.
     expect(program.output().trim().split("\n").length).toBeLessThanOrEqual(20);
-    // The sample users go on earning: there are always events to watch.
+    // The sample users keep earning, so there are always events.
     await using tail = runProgram("packages/cli/main.ts", ["events", "tail", "--stage", "local"]);
     await tail.printed("endpoint.updated");
     await tail[Symbol.asyncDispose]();
@@ -173,7 +173,7 @@ describe("npm start", () => {
   });
 
   it("says that the disk is full, and leaves nothing running", async () => {
-    // The device that is always full.
+    // A device that is always full.
     await using program = start("--json", "/dev/full", ...freePorts);
 
     expect(await program.ended).toBe(1);
@@ -194,7 +194,7 @@ describe("npm start", () => {
   });
 });
 
-/** Another subscriber's credentials read neither what is announced to the first one nor its queue. */
+/** Another subscriber's credentials read neither the first one's documents nor its queue. */
 async function refusesOthers(
   { region: signedFor, endpoints, documents, subscribers }: z.output<typeof addresses>,
   path: string,
@@ -214,7 +214,7 @@ async function refusesOthers(
   await expect(receive).rejects.toThrow(/not authorized/);
 }
 
-/** Reads a subscriber's queue as the README says, until a message of a subject comes. */
+/** Reads a subscriber's queue as the README describes, until a message about a subject arrives. */
 async function receiveOf(client: SQSClient, QueueUrl: string, subject: string) {
   for (;;) {
     const { Messages = [] } = await client.send(

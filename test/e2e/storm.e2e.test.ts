@@ -6,21 +6,19 @@ import { accountsNeeded, announceData, countCalls, countTasks, dealTasks } from 
 import { waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 
-/**
- * Calls a minute. Tasks that wait for it come back over a minute, so that only more of them than it allows strain it.
- */
+/** Calls per minute. Tasks over it wait for about a minute, so only more of them strain it. */
 const requestsPerMinute = 60;
 const tasks = 56;
 const callsPerStorm = 5;
 
-/** A minute of the rate can't be shortened: the test lasts longer than one. */
+/** A minute of the rate cannot be shortened, so the test takes longer. */
 describe("a storm of 429s", () => {
   const { provider, fetch } = loadSettings("local", join(import.meta.dirname, "../../stages"));
   let product: RunningProduct;
   beforeAll(async () => {
     const changes = {
       provider: { ...provider, requestsPerMinute },
-      // Shorter waits would all be equally long, and bring the tasks back together.
+      // Shorter waits would all be equal and return the tasks together.
       fetch: { ...fetch, retry: { baseSeconds: 1, maxSeconds: 60 } },
     };
     product = await startProduct("local", changes, { retryAfter: "alternating" });
@@ -32,7 +30,7 @@ describe("a storm of 429s", () => {
     const { sandbox } = system;
     const storm = () => sandbox.fault({ status: 429, retryAfterSeconds: 1, times: callsPerStorm });
     const refused = () => sandbox.calls().filter(({ status }) => status === 429).length;
-    // Not announced, so that nothing else is called for.
+    // Not announced, so that it causes no other calls.
     const { accounts } = await sandbox.createUsers(1, { accountsPerUser: accountsNeeded(tasks), drop: true });
     const fetched = dealTasks(accounts, tasks);
 
@@ -48,7 +46,7 @@ describe("a storm of 429s", () => {
     const { maxCallsPerMinute } = countCalls(sandbox.calls(), 0, 0);
     expect(sandbox.calls().length).toBeGreaterThan(requestsPerMinute);
     expect(maxCallsPerMinute).toBeLessThanOrEqual(requestsPerMinute);
-    // Held back by the setting, not by anything slower.
+    // Limited by the setting rather than by slowness.
     expect(maxCallsPerMinute).toBeGreaterThan(requestsPerMinute / 2);
   });
 });

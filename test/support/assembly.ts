@@ -1,4 +1,4 @@
-/** Small cloud assemblies made by hand, as `cdk synth` would write them. */
+/** Small handwritten cloud assemblies, in the format of `cdk synth`. */
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ export type Resources = Readonly<Record<string, Resource>>;
 
 export type AssemblySource = {
   readonly resources: Resources;
-  /** Source text of each bundle's `index.mjs`, by the name that `functionResources` gave as its asset. */
+  /** Source of each bundle's `index.mjs`, by the asset name passed to `functionResources`. */
   readonly assets?: Readonly<Record<string, string>>;
   readonly template?: Readonly<Record<string, unknown>>;
   readonly environment?: string;
@@ -22,7 +22,7 @@ export type AssemblySource = {
 
 export type WrittenAssembly = AsyncDisposable & { readonly directory: string };
 
-/** Writes manifest, template and bundles into a directory of their own. */
+/** Writes manifest, template and bundles into a new directory. */
 export async function writeAssembly(source: AssemblySource): Promise<WrittenAssembly> {
   const directory = await mkdtemp(join(tmpdir(), "assembly-"));
   const files: Record<string, unknown> = {};
@@ -66,7 +66,7 @@ export type FunctionSource = {
   readonly asset?: string;
 };
 
-/** A function with its role and its log group: `<id>`, `<id>Role`, `<id>Logs`. */
+/** A function with its role and log group: `<id>`, `<id>Role`, `<id>Logs`. */
 export function functionResources(id: string, source: FunctionSource = {}): Resources {
   const statements = (source.allow ?? []).map(([Action, Resource]) => ({
     Effect: "Allow",
@@ -113,7 +113,7 @@ export function functionResources(id: string, source: FunctionSource = {}): Reso
   };
 }
 
-/** What an event source mapping needs of a queue. */
+/** Permissions of an event source mapping on a queue. */
 export function receiving(queueId: string): readonly [readonly string[], unknown] {
   return [
     ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
@@ -121,13 +121,13 @@ export function receiving(queueId: string): readonly [readonly string[], unknown
   ];
 }
 
-/** What an event source mapping needs of a table's stream, on any resource. */
+/** Permissions of an event source mapping on table streams, for any resource. */
 export const readingStreams: readonly [readonly string[], string] = [
   ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"],
   "*",
 ];
 
-/** A queue named like its id; its visibility fits the functions' time-out. */
+/** A queue named like its id; its visibility timeout fits the functions' time-out. */
 export function queueResource(id: string, properties: Readonly<Record<string, unknown>> = {}): Resources {
   return {
     [id]: {
@@ -160,7 +160,7 @@ export function tableResource(id: string, properties: Readonly<Record<string, un
   };
 }
 
-/** A mapping from a queue (`Arn`) or a table (`StreamArn`) to a function. */
+/** A mapping from a queue (`Arn`) or table (`StreamArn`) to a function. */
 export function mappingResource(
   id: string,
   source: readonly [logicalId: string, attribute: "Arn" | "StreamArn"],
@@ -180,7 +180,7 @@ export function mappingResource(
   };
 }
 
-/** An HTTP API `Api` with routes to functions, each with its permission. */
+/** An HTTP API `Api` with routes to functions, and a permission for each. */
 export function apiResources(routes: Readonly<Record<string, string>>): Resources {
   const entries = Object.entries(routes).flatMap(([key, functionId], index) => {
     const path = key.split(" ")[1] ?? "/$default";
@@ -225,7 +225,7 @@ export function apiResources(routes: Readonly<Record<string, string>>): Resource
   };
 }
 
-/** The address of an installed package, for bundles that stand outside of the repository. */
+/** File URL of an installed package, for bundles outside the repository. */
 export function packageUrl(name: string): string {
   return import.meta.resolve(name);
 }

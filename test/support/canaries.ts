@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 
-/** Words that stand nowhere else: where one is found, what it was planted in has got there. */
+/** Unique words: where one is found, the data it was planted in has leaked. */
 export type Canaries = {
-  /** A new word. @param what says in a failure where it came from */
+  /**
+   * Creates a word.
+   * @param what names its origin in failures
+   */
   plant(what: string): string;
-  /** What was planted and is found in a text, as it is or in base64; in order, each once. */
+  /** Planted words that occur in a text, plain or in base64; in order, each once. */
   foundIn(text: string): readonly string[];
 };
 
@@ -25,9 +28,9 @@ export function createCanaries(): Canaries {
   };
 }
 
-/** What stands in a text in base64, of either alphabet, wherever it begins. */
+/** Decodes a text's base64 parts, of either alphabet and at any offset. */
 function decoded(text: string): readonly string[] {
-  // Split: of a run of a megabyte an expression for the run itself would exhaust the stack.
+  // Split first: a regular expression over a megabyte would overflow the stack.
   const runs = text.split(/[^A-Za-z0-9+/_-]/).filter(({ length }) => length >= 24);
   return runs.flatMap((run) =>
     [0, 1, 2, 3].map((start) => Buffer.from(run.slice(start), "base64").toString("latin1")),

@@ -15,25 +15,25 @@ import { type Canaries, createCanaries } from "./canaries.ts";
 import { fastEngine } from "./engines.ts";
 import { synthesizeProduct } from "./running-product.ts";
 
-/** The product as it was synthesized, between a provider that a test speaks for and engines that fail on request. */
+/** The synthesized product with a scripted provider and engines that fail on request. */
 export type CanaryStage = AsyncDisposable & {
   readonly stack: LocalStack;
   readonly canaries: Canaries;
-  /** Calls to the provider whose method and path match are answered so, until the result is called. */
+  /** Sets the provider's answer to matching calls (method and path); returns a function that removes it. */
   answers(matching: RegExp, answer: (request: ProviderRequest) => ProviderAnswer): () => void;
-  /** Calls of a function to AWS fail, until the result is called; the message is a canary. */
+  /** Fails a function's calls to AWS with a canary in the message; returns a function that ends it. */
   fails(functionId: RegExp, action: string, fault: Partial<Fault>, resource?: string): () => void;
   functionOf(logicalId: RegExp): LocalStack["functions"][number];
-  /** Every line that functions or Lambda's runtime wrote into a log. */
+  /** Every log line of functions and Lambda's runtime. */
   logged(): readonly string[];
-  /** How often a code was logged. */
+  /** Number of times a code was logged. */
   count(code: string): number;
-  /** What lies in all queues, dead letters among them, with their attributes; reading takes it out. */
+  /** Messages of all queues and dead-letter queues with their attributes, taken out. */
   messages(): Promise<readonly StoredMessage[]>;
   items(): Promise<readonly string[]>;
-  /** Puts a legal hold on somebody. */
+  /** Puts a legal hold on a subject. */
   readonly hold: (subject: Subject, reason: string) => Promise<void>;
-  /** Of all buckets, compressed ones unpacked. */
+  /** Objects of all buckets, decompressed. */
   objects(): Promise<readonly string[]>;
 };
 
@@ -122,7 +122,7 @@ function codeOf(line: string): string | undefined {
   }
 }
 
-/** A provider that works; every text in its answers is a canary, of the headers too. */
+/** A working provider whose answers consist of canaries, including the headers. */
 function usualAnswer({ method, path }: ProviderRequest, { plant }: Canaries): ProviderAnswer {
   const headers = { "x-answer": plant("a header of the provider's answer") };
   if (method !== "GET")

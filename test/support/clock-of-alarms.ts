@@ -1,16 +1,16 @@
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 
 const minute = 60_000;
-/** Of the refresher: the alarm that no token is set looks at three of its runs. */
+/** Runs of the refresher that the alarm for a missing token evaluates. */
 const runs = 3;
 const minutesBetweenRuns = 15;
 
-/** A clock of alarms that is behind, so that runs of some schedule lie in the past, and the present is reached with the last. */
+/** An alarm clock that starts in the past, so that the runs of a schedule end at the present. */
 export function clockOfAlarms() {
   let behind = (runs - 1) * minutesBetweenRuns * minute;
   return {
     now: () => Date.now() - behind,
-    /** Lets the refresher run as often as the alarm that no token is set waits for. */
+    /** Runs the refresher as often as the alarm for a missing token requires. */
     passRuns: async ({ lookAtAlarms }: Pick<LocalStack, "lookAtAlarms">, run: () => Promise<void>) => {
       for (let left = runs - 1; left >= 0; left -= 1) {
         behind = left * minutesBetweenRuns * minute;

@@ -7,39 +7,39 @@ export type CommandResult = {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Of `--json`. */
+  /** Parsed output of `--json`. */
   readonly json: () => unknown;
 };
 
 export type CommandOptions = {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Its file below packages/cli/. */
+  /** Path of the program below packages/cli/. */
   readonly program?: string;
 };
 
-/** What every command finds in its environment: nothing of AWS, and the systems that this test file has started. */
+/** Environment of every command: nothing of AWS, and only systems that this test file started. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   const { PATH, INCOME_EVENTS_RUNNING } = process.env;
-  // An empty home has no profile, and the service that reports virtual machines their role is not asked.
+  // An empty home has no profile, and the EC2 metadata service is disabled.
   return { PATH, INCOME_EVENTS_RUNNING, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true" };
 }
 
-/** A command under way. */
+/** A running command. */
 export type RunningCommand = {
   readonly ended: Promise<CommandResult>;
-  /** As `kill -9` does. */
+  /** Kills with SIGKILL. */
   readonly kill: () => void;
-  /** What it has said so far beside its result. */
+  /** Output to stderr so far. */
   readonly stderr: () => string;
 };
 
-/** Runs a command of the command line to its end, with an environment that has nothing of AWS unless it is given. */
+/** Runs a command to its end; its environment has nothing of AWS unless passed. */
 export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   return startCommand(args, options).ended;
 }
 
-/** Starts a command as `runCommand` does. */
+/** Starts a command with the options of `runCommand`. */
 export function startCommand(
   args: readonly string[],
   { input = "", env = {}, program = "main.ts" }: CommandOptions = {},
@@ -63,7 +63,10 @@ export function startCommand(
   return { ended, kill: () => child.kill("SIGKILL"), stderr: () => heard.stderr };
 }
 
-/** The arguments with which `npx` or `aws` is called where a shell runs a command. @throws where another is called */
+/**
+ * Arguments of `npx` or `aws` in a shell command.
+ * @throws if it calls another program
+ */
 export function shellWords(command: string): readonly string[] {
   const program = `npx() { printf '%s\\0' "$@"; }; aws() { npx "$@"; }; PATH=; ${command}`;
   return execFileSync("/bin/sh", ["-c", program], { encoding: "utf8" }).split("\0").slice(0, -1);

@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** Opens a console's address as its page does. @returns the headers of the page's calls */
+/**
+ * Opens a console's URL as its page does.
+ * @returns the headers of the page's calls
+ */
 export async function enterConsole(address: string): Promise<Readonly<Record<string, string>>> {
   const { origin, hash } = new URL(address);
   const headers = { origin, "sec-fetch-site": "same-origin", "content-type": "application/json" };

@@ -8,7 +8,7 @@ const ajv = new Ajv2020({ strict: true, strictRequired: false });
 formats.default(ajv);
 const schemas = new Map(messageTypes.map((type) => [type, ajv.compile(closed(messageSchema(type)))]));
 
-/** The schema of what we send: nothing that it does not name. Readers take the open one, so that fields may come. */
+/** Closes the schema against unnamed fields. Readers use the open one, since fields may be added. */
 function closed(schema: Schema): object {
   if (schema.type !== "object") return schema;
   const properties = Object.entries(schema.properties).map(([name, property]) => [name, closed(property)]);
@@ -19,7 +19,10 @@ function closed(schema: Schema): object {
   };
 }
 
-/** A message as a subscriber gets it. @throws where it is not what the contract promises, or more than that */
+/**
+ * Parses a subscriber's message.
+ * @throws if it breaks the contract or has additional fields
+ */
 export function contractMessage(body: string): Message {
   const read = readMessage(body);
   if (read.type !== "message") throw new Error(`${body} is no message of the contract`);

@@ -35,30 +35,33 @@ export type TestSystem = {
   readonly s3: S3Client;
   readonly secretsManager: SecretsManagerClient;
   readonly secrets: SecretsEngine;
-  /** For clients of one's own. */
+  /** For creating clients. */
   readonly access: {
     readonly region: string;
     readonly endpoint: string;
     readonly credentials: typeof credentials;
   };
-  /** Addresses of the engines themselves: calls to them pass no gateway, which nobody counts, permits or fails. */
+  /** URLs of the engines: calls to them bypass the gateway's counts, permissions and faults. */
   readonly engines: { readonly tables: string; readonly queuesAndObjects: string };
   readonly calls: Gateway["calls"];
-  /** Empty unless the system counts it. */
+  /** Empty unless counted. */
   readonly capacity: Gateway["capacity"];
-  /** Injects faults; the result ends that. */
+  /** Adds an interceptor; returns a function that removes it. */
   readonly intercept: (interceptor: Interceptor) => () => void;
-  /** Fails every call of an action, for example `sqs:SendMessageBatch`, on a resource whose ARN ends so. */
+  /**
+   * Fails every call of an action, for example `sqs:SendMessageBatch`, on resources whose ARN has this
+   * suffix.
+   */
   readonly fail: (action: string, resourceEnd?: string) => () => void;
   readonly createTable: () => Promise<TestTable>;
   readonly createQueue: (attributes?: Record<string, string>) => Promise<string>;
   readonly createBucket: () => Promise<TestBucket>;
-  /** Creates a secret; answers its ARN. */
+  /** Creates a secret; returns its ARN. */
   readonly createSecret: (value: unknown) => string;
   readonly send: (queueUrl: string, body: string) => Promise<void>;
-  /** Receives up to ten messages, which then are in flight. */
+  /** Receives up to ten messages, which are then in flight. */
   readonly receive: (queueUrl: string) => Promise<readonly Message[]>;
-  /** Receives all messages that can be received now. */
+  /** Receives all visible messages. */
   readonly drain: (queueUrl: string) => Promise<readonly Message[]>;
   readonly close: () => Promise<void>;
 };
@@ -69,7 +72,7 @@ export type TestBucket = {
   readonly bytes: (key: string) => Promise<Buffer>;
 };
 
-/** The fastest first. */
+/** Fastest first. */
 const engineNames: readonly DynamoDbEngine[] = ["dynoxide", "dynamodb-local"];
 
 type EngineAnswer = {
@@ -85,16 +88,15 @@ async function tableEngine(name: DynamoDbEngine): Promise<EngineAnswer> {
   return { name, url: optionalText(fields, "url"), missing: optionalText(fields, "missing") };
 }
 
-/** The engine on which whole stacks run in tests that are about no engine. */
+/** The engine for whole stacks in tests that do not test engines. */
 export async function fastEngine(): Promise<DynamoDbEngine> {
   for (const name of engineNames) if ((await tableEngine(name)).url !== undefined) return name;
   throw new Error((await tableEngine("dynamodb-local")).missing);
 }
 
 /**
- * Describes a behaviour of code that uses tables: in `npm test` on the fast engine, in `npm run proof` on each
- * other one. An engine that is not installed is skipped, with the reason in the title; where there is none at all,
- * that fails.
+ * Describes code that uses tables: in `npm test` on the fast engine, in `npm run proof` on each other one. An
+ * engine that is not installed is skipped, with the reason in the title; if none is installed, that fails.
  */
 export async function describeOnTables(title: string, suite: (tables: string) => void): Promise<void> {
   const fast = await fastEngine();
@@ -105,7 +107,7 @@ export async function describeOnTables(title: string, suite: (tables: string) =>
   describeOnEngines(title, await Promise.all(chosen.map(tableEngine)), suite);
 }
 
-/** Describes a behaviour in which engines differ where one of them is wrong, as above, on each of them at once. */
+/** Describes behaviour in which engines differ, as above, on all of them. */
 export async function describeOnEachTable(title: string, suite: (tables: string) => void): Promise<void> {
   describeOnEngines(title, await Promise.all(engineNames.map(tableEngine)), suite);
 }
@@ -126,9 +128,9 @@ function describeOnEngines(
 const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" };
 
 /**
- * Starts queues, objects, secrets and the gateway of a test file. Sets the environment as a function has it, for
- * clients that are made from it alone.
- * @param tables the address of a table engine, which other files use too: tables have names of their own
+ * Starts queues, objects, secrets and the gateway for a test file, and sets the environment of a function,
+ * for clients without options.
+ * @param tables URL of a table engine that other files share: tables have unique names
  */
 export async function startTestSystem(
   tables = "http://127.0.0.1:1",

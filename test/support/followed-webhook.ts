@@ -8,7 +8,7 @@ import { readMessages } from "./queues/subscriber-messages.ts";
 
 const codedLine = z.looseObject({ code: z.string(), function: z.string() });
 
-/** A webhook that a test sends as the provider does, and the id by which it is followed. */
+/** Sends a webhook as the provider does; returns the id that correlates its log lines. */
 export async function sendFollowed(system: System, kind: string, payload: object): Promise<string> {
   const { endpoints, webhookHeaders } = addressesOf(system);
   const body = JSON.stringify(payload);
@@ -18,7 +18,7 @@ export async function sendFollowed(system: System, kind: string, payload: object
   return createHash("sha256").update(`${kind}\n${body}`).digest("base64url");
 }
 
-/** `function code` of each line, of all functions, that an operator finds by looking for an id. */
+/** `function code` of each line of all functions that a search for an id finds. */
 export function linesWith({ stack }: System, id: string): readonly string[] {
   return stack.functions
     .flatMap(({ log }) => log())
@@ -27,7 +27,7 @@ export function linesWith({ stack }: System, id: string): readonly string[] {
     .map((line) => `${line.function} ${line.code}`);
 }
 
-/** The messages with a correlation id, of the subscriber that gets everything; reading takes all out of its queue. */
+/** Messages with a correlation id to the subscriber that gets everything; takes all out of its queue. */
 export async function messagesWith({ stack, access }: System, id: string): Promise<readonly Message[]> {
   const everything = subscribersOf(stack).find(({ name }) => name === "everything");
   const messages = await readMessages(access, everything?.queueUrl ?? "");

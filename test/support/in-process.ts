@@ -3,9 +3,7 @@ import { vi } from "vitest";
 import { runProgram } from "../../packages/cli/program.ts";
 import { bareEnvironment, type CommandOptions, type CommandResult } from "./command-line.ts";
 
-/**
- * Runs a command line in this process, where a process of its own for each would take minutes: one at a time.
- */
+/** Runs a command line in this process, one at a time: separate processes would take minutes. */
 export async function runInProcess(
   args: readonly string[],
   { env = {}, input = "" }: Pick<CommandOptions, "env" | "input"> = {},

@@ -6,18 +6,18 @@ import { type Registry, startRegistry } from "../../scripts/registry/registry.ts
 
 const runFile = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
-/** Outlives a run: the second one finds npm's cache warm. */
+/** Persists between runs, so that npm's cache is warm. */
 const kept = join(repository, ".local/registry");
 
-/** Where npm installs from: the packages of this repository as files, all others from a registry on this machine. */
+/** Packages for npm: this repository's as files, all others from a local registry. */
 export type Source = AsyncDisposable & {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly registry: Registry;
-  /** The file of a package: `cdk`, `subscriber`, `local-stack`. */
+  /** File of a package: `cdk`, `subscriber`, `local-stack`. */
   readonly fileOf: (name: string) => string;
 };
 
-/** What an app that `init` writes depends on. */
+/** Dependencies of an app that `init` writes. */
 const packagesOfApps = ["cdk", "subscriber", "local-stack"];
 
 /** Packs packages into a folder, and starts the registry. */
@@ -42,7 +42,7 @@ export async function startSource(
   };
 }
 
-/** What `npm run` has told its own program is not for another npm. */
+/** Removes npm's variables: they are for the outer `npm run`. */
 function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(
     ([name]) => !/^(npm_|INIT_CWD|NODE_OPTIONS|VITEST|NODE_ENV)/i.test(name),
@@ -50,7 +50,11 @@ function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(kept);
 }
 
-/** Runs a program to its end. @returns what it has printed @throws with that where it fails */
+/**
+ * Runs a program to its end.
+ * @returns its output
+ * @throws with the output if it fails
+ */
 export async function run(
   { env }: Pick<Source, "env">,
   cwd: string,
@@ -62,11 +66,11 @@ export async function run(
 
 /** An app that stays up on this machine. */
 export type Running = AsyncDisposable & {
-  /** Resolves with the first line, of all that is printed from now on or was before, that a pattern finds. */
+  /** Resolves with the first printed line after a position that matches the pattern. */
   readonly printed: (pattern: RegExp, after?: number) => Promise<string>;
-  /** How many lines it has printed. */
+  /** Number of printed lines. */
   readonly count: () => number;
-  /** All that it has printed. */
+  /** All printed lines. */
   readonly lines: () => readonly string[];
 };
 
@@ -116,12 +120,12 @@ function follow(stream: NodeJS.ReadableStream, lines: string[], listeners: Reado
   });
 }
 
-/** As Ctrl-C does: npm and all that it has started. */
+/** Interrupts npm and everything it started, as Ctrl-C does. */
 function interrupt({ pid }: ChildProcess): void {
   if (pid !== undefined) process.kill(-pid, "SIGINT");
 }
 
-/** Any free port for each address: others may run here. */
+/** Any free port for each server, because others may run here. */
 export const freePorts = ["api", "aws", "sandbox", "control", "console"].flatMap((name) => [
   `--${name}-port`,
   "0",

@@ -8,21 +8,21 @@ import type { CommandOptions, CommandResult } from "./command-line.ts";
 import { runInProcess } from "./in-process.ts";
 import { type RunnerOptions, startProduct } from "./running-product.ts";
 
-/** A running product that commands find by themselves, as they find what `npm start` keeps up. */
+/** A running product that commands find as they find `npm start`. */
 export type OperatedStage = AsyncDisposable & {
   readonly system: System;
-  /** Runs a command on this stage, in this process; one after the other. */
+  /** Runs a command on this stage in this process, one at a time. */
   readonly run: (
     args: readonly string[],
     options?: Pick<CommandOptions, "input" | "env">,
   ) => Promise<CommandResult>;
-  /** An environment in which this stage stands for AWS: the operator's credentials, and the gateway's address. */
+  /** Environment in which this stage stands for AWS: the operator's credentials and the gateway's URL. */
   readonly asAws: Readonly<
     Record<"AWS_ENDPOINT_URL" | "AWS_REGION" | "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY", string>
   >;
 };
 
-/** @param changes settings in the place of the stage's, group by group */
+/** @param changes settings that replace the stage's, by group */
 export async function startOperatedStage(
   stage: string,
   changes: object = {},

@@ -7,16 +7,19 @@ const repository = join(import.meta.dirname, "..", "..");
 /** A program of this repository, run as a user runs it. */
 export type Program = AsyncDisposable & {
   readonly pid: number;
-  /** What it has printed so far, both streams. */
+  /** Output so far, both streams. */
   output(): string;
-  /** Resolves when it has printed the text; rejects, with all it printed, if it ends before. */
+  /** Resolves when the text was printed; rejects with the output if the program ends first. */
   printed(text: string): Promise<void>;
-  /** Its exit code, once it has ended. */
+  /** Exit code, once it has ended. */
   readonly ended: Promise<number | null>;
   signal(name: NodeJS.Signals): void;
 };
 
-/** @param env in addition to this process's own @param runtime what runs the file */
+/**
+ * @param env in addition to this process's own
+ * @param runtime interpreter of the file
+ */
 export function runProgram(
   file: string,
   args: readonly string[],
@@ -65,7 +68,7 @@ function pidOf({ pid }: ChildProcess): number {
   return pid;
 }
 
-/** Every process that descends from one, by Linux's process table. */
+/** All descendants of a process, by Linux's process table. */
 export function descendantsOf(pid: number): readonly number[] {
   const parents = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -78,7 +81,7 @@ export function descendantsOf(pid: number): readonly number[] {
   return below(pid);
 }
 
-/** Whether a process exists; one that has ended and waits for its parent does not count. */
+/** Whether a process exists; a zombie does not count. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const repository = join(import.meta.dirname, "../..");
 
-/** What a Python program of this repository needs in its environment. */
+/** Environment for the repository's Python programs. */
 export const pythonEnvironment = {
   PYTHONPATH: [
     join(repository, "packages/subscriber-python"),
@@ -20,18 +20,18 @@ const runs = (program: string) => (each: string) => spawnSync(each, ["-c", progr
 const newer = candidates.find(runs(versionCheck));
 const any = newer ?? candidates.find(runs("import boto3"));
 
-/** The path's Python, else Debian's, with boto3. */
+/** Python on the PATH, else Debian's, with boto3. */
 export const python = any ?? "python3";
 
-/** Whether tests in Python run: where FORBID_SKIPS is set they do, and fail without boto3. */
+/** Whether tests in Python run: with FORBID_SKIPS they do, and fail without boto3. */
 export const runsPython = process.env.FORBID_SKIPS !== undefined || any !== undefined;
 
-/** Whether boto3 can call the local stack: with AWS_ENDPOINT_URL, and SQS by JSON, from 1.28.82. */
+/** Whether boto3 can call the local stack: AWS_ENDPOINT_URL, and SQS's JSON protocol, from 1.28.82. */
 export const reachesLocalStack = newer !== undefined;
 
 /**
- * Answers each question, a command of `driver.py` with its argument, by the Python packages.
- * @param environment of the program, beside this process's own
+ * Answers each question (a command of `driver.py` with its argument) with the Python packages.
+ * @param environment variables in addition to this process's own
  */
 export async function askPython(
   questions: readonly (readonly [command: string, argument: unknown])[],

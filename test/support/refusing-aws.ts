@@ -4,12 +4,12 @@ import { serviceOf } from "@income-events/local-stack/gateway/identify.ts";
 import { parseAuthorization } from "@income-events/local-stack/gateway/signature.ts";
 import type { Fault, Service } from "@income-events/local-stack/gateway/types.ts";
 
-/** Stands for all of AWS, and refuses every call. */
+/** Stands for AWS and refuses every call. */
 export type RefusingAws = AsyncDisposable & {
   readonly url: string;
-  /** The services that were called, call by call. */
+  /** The called services, call by call. */
   readonly calls: Service[];
-  /** How it refuses, each service in the words of its own. */
+  /** Sets the error, in each service's own format. */
   refuse: (service: Service) => Fault;
 };
 
@@ -18,7 +18,7 @@ export async function startRefusingAws(): Promise<RefusingAws> {
     request.resume().on("end", () => {
       const service = serviceOf(request, parseAuthorization(request.headers.authorization)?.service ?? "");
       if (service === undefined) {
-        // A stranger: the system gives a port again that some process has just left, and its clients still call.
+        // A port may be reused from a process whose clients still call it.
         response.writeHead(400).end("not a service that is known");
         return;
       }

@@ -6,7 +6,7 @@ import {
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 
-/** Enables or disables what hands the table's changes to the relay, as an operator would, by mistake or to stop it. */
+/** Enables or disables the relay's event source mapping, as an operator would. */
 export async function enableRelay(stack: LocalStack, Enabled: boolean): Promise<void> {
   const { gatewayUrl: endpoint, region, operator: credentials } = stack;
   const client = new LambdaClient({ endpoint, region, credentials });

@@ -7,22 +7,22 @@ import { fieldsOf, textOf } from "../../domain/core/parse.ts";
 import { type ProductAssembly, productAssembly } from "../../scripts/product-assembly.ts";
 import { fastEngine, shortPollMs } from "./engines.ts";
 
-/** The product as it was synthesized, running beside a sandbox. */
+/** The synthesized product, running with a sandbox. */
 export type RunningProduct = AsyncDisposable & { readonly system: System };
 
 export type RunnerOptions = Pick<
   StartOptions,
   "deduplicationSeconds" | "streamRetentionSeconds" | "logs" | "keep" | "alarmClock"
 > & {
-  /** Is called for each request to the webhooks' API and its answer. */
+  /** Called for each request to the webhooks' API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
-  /** Is called for each step and of alarms. */
+  /** Called for each step and alarm. */
   readonly onProgress?: Progress;
-  /** Changes what was synthesized before it runs, as a careless hand would. */
+  /** Changes the assembly before it runs, to break it on purpose. */
   readonly change?: (product: ProductAssembly) => Promise<void>;
 };
 
-/** @param changes settings in the place of the stage's, group by group */
+/** @param changes settings that replace the stage's, by group */
 export async function startProduct(
   stage: string,
   changes: object = {},
@@ -50,10 +50,11 @@ export async function startProduct(
 }
 
 /**
- * The product's own stack, as `synthesizeProduct` of scripts/product-assembly.ts makes it, but synthesized once for all
- * files of the run.
- * @param changes settings in the place of the stage's, group by group; a stage without a file is as `local` is
- * @returns a copy, which the test may change
+ * Synthesizes the product as `synthesizeProduct` of scripts/product-assembly.ts does, but once for all files
+ * of the run.
+ * @param changes settings that replace the stage's, by group; a stage without a file uses the settings of
+ * `local`
+ * @returns a copy that the test may change
  */
 export async function synthesizeProduct(stage = "local", changes: object = {}): Promise<ProductAssembly> {
   const body = JSON.stringify({ stage, changes });

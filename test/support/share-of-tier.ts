@@ -7,7 +7,7 @@ declare module "vitest" {
 }
 
 /**
- * The cases of a test that runs in `npm test` and, with more cases or on another engine, in `npm run proof`.
+ * Cases of a test that runs in `npm test` and, with more cases or another engine, in `npm run proof`.
  * @param quick cases of `npm test`
  * @param rest cases of `npm run proof`
  */

@@ -8,7 +8,7 @@ const stored = z.object({
   }),
 });
 
-/** The data that lies in a document's item itself; undefined where it has none there. */
+/** Data in a document's item itself; undefined if it is elsewhere. */
 export function contentIn(item: unknown): unknown {
   const { codec, content } = stored.parse(item).document;
   if (content === undefined) return undefined;

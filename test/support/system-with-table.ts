@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { startTestSystem, type TestSystem, type TestTable } from "./engines.ts";
 
-/** What the tests of a suite share: a system with a table, closed after the last of them. */
+/** A system with a table for a suite, closed after its last test. */
 export function systemWithTable(...given: Parameters<typeof startTestSystem>) {
   const made = {} as { system: TestSystem; table: TestTable };
   beforeAll(async () => {

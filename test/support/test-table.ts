@@ -25,7 +25,7 @@ export type TestTable = {
   readonly stream: () => Promise<readonly _Record[]>;
 };
 
-/** A table of its own name, with a stream. */
+/** A table with a unique name and a stream. */
 export async function createTable(
   dynamodb: DynamoDBClient,
   streams: DynamoDBStreamsClient,
@@ -82,7 +82,7 @@ export async function createTable(
   };
 }
 
-/** Reads a stream from where the last reading ended; answers all its records so far, oldest first. */
+/** Reads a stream from where the last read ended; returns all records so far, oldest first. */
 function streamReader(streams: DynamoDBStreamsClient, StreamArn: string) {
   const read: _Record[] = [];
   const iterators = new Map<string, string | undefined>();
@@ -93,7 +93,7 @@ function streamReader(streams: DynamoDBStreamsClient, StreamArn: string) {
   return async (): Promise<readonly _Record[]> => {
     const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }));
     for (const { ShardId = "" } of StreamDescription?.Shards ?? []) {
-      // An open shard has a next iterator for ever: an empty answer is its present end.
+      // An open shard always has a next iterator: an empty answer is its current end.
       let iterator = iterators.has(ShardId) ? iterators.get(ShardId) : await startOf(ShardId);
       while (iterator !== undefined) {
         const { Records = [], NextShardIterator } = await streams.send(
@@ -108,7 +108,7 @@ function streamReader(streams: DynamoDBStreamsClient, StreamArn: string) {
   };
 }
 
-/** @throws where an engine gave nothing of this name */
+/** @throws if an engine returned no such value */
 export function required<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new Error(`the engine gave no ${name}`);
   return value;

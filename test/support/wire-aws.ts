@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 
-/** What a service sends back, byte for byte. */
+/** A service's answer, byte for byte. */
 export type WireAnswer = { readonly status?: number; readonly type?: string; readonly body: string };
 
 export type WireCall = {
@@ -10,12 +10,12 @@ export type WireCall = {
 };
 
 /**
- * Stands for AWS with answers as its services put them on the wire, for calls that the runner does not serve. What no
- * answer was planted for is refused, as to somebody without the permission.
+ * Stands for AWS with answers in the services' wire formats, for calls that the runner does not serve. Calls
+ * without a planted answer are denied.
  */
 export type WireAws = AsyncDisposable & {
   readonly url: string;
-  /** What a program needs to call it. */
+  /** Environment for calling it. */
   readonly env: Readonly<Record<string, string>>;
   readonly calls: WireCall[];
   /** By action: `DescribeStacks`, or the path of a REST call. */
@@ -59,7 +59,7 @@ export async function startWireAws(): Promise<WireAws> {
   };
 }
 
-/** JSON protocols name it in a header, the query protocol in the form, REST by its path. */
+/** The action: in a header for JSON protocols, in the form for the query protocol, in the path for REST. */
 function actionOf({ headers, url = "" }: IncomingMessage, body: string): string {
   const target = headers["x-amz-target"];
   if (typeof target === "string") return target.replace(/^.*\./, "");

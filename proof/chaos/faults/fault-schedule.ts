@@ -42,7 +42,7 @@ export function scheduleFaults(seed: number, share: number, pendingFaults = faul
 }
 
 /**
- * Number of eligible calls after which an owed class fires; random, so that classes mix. Streams are read
+ * Maximum eligible calls before an owed class fires, so that classes mix. Streams are read
  * rarely, and not at all while a batch is retried.
  */
 function patienceOf(part: Part): number {

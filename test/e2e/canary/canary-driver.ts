@@ -31,21 +31,21 @@ const settings = {
   canary: { everyMinutes: 1_440, withinSeconds: 10 },
   fetch: { maxConcurrency: 4, readAfterSeconds: 1, retry: { baseSeconds: 1, maxSeconds: 2 } },
 };
-/** Of so few reasons it would say little that no word is found in them. */
+/** Fewer reasons would make the absence of canaries meaningless. */
 export const fewReasons = 3;
 
-/** What lets a code be logged; where it can't be provoked, a sentence says why. */
+/** Causes a code to be logged, or says in a sentence why it cannot be. */
 export type Provocation = (() => Promise<unknown>) | string;
 export type Provocations = Partial<Record<LogCode, Provocation>>;
 
 export type CanaryDriver = ReturnType<typeof createCanaryDriver>;
 
-/** Drives a stage so that its functions log each of their codes, with words planted in all that comes in. */
+/** Makes a stage's functions log each of their codes, with canaries in all input. */
 export function createCanaryDriver() {
   let started: CanaryStage | undefined;
   let webhookSecret = "";
   let token = "";
-  /** Planted in what must be nowhere at all: credentials, headers that no setting names, errors' texts. */
+  /** Canaries in what must not appear anywhere: credentials, headers that no setting names, errors' texts. */
   const secrets = new Set<string>();
 
   const stage = (): CanaryStage => {
@@ -69,7 +69,7 @@ export function createCanaryDriver() {
   const output = (name: string) => outputOf(stage().stack, name);
   const invoke = (id: RegExp, event: object = {}) => stage().functionOf(id).invoke(JSON.stringify(event));
 
-  /** Issued `ago` seconds before: a later one is the newer one. */
+  /** A token issued `ago` seconds before now; a later one is newer. */
   const makeToken = (seconds: number, ago = 0): string => {
     const iat = Math.floor(Date.now() / 1000) - ago;
     const part = (content: object) => Buffer.from(JSON.stringify(content)).toString("base64url");
@@ -83,7 +83,7 @@ export function createCanaryDriver() {
   };
   const setWebhookSecret = async (content: object) => {
     await stage().stack.setSecret(output("WebhookSecretArn"), JSON.stringify(content));
-    // Receivers that start again have kept no secret.
+    // Restarts the receivers, which then have no cached secret.
     for (const { logicalId, kill } of stage().stack.functions) if (logicalId.includes("Receive")) kill();
   };
 
@@ -138,13 +138,13 @@ export function createCanaryDriver() {
       ...more,
     });
 
-  /** Does something, and waits until the code was logged once more. */
+  /** Runs an action and waits until the code is logged once more. */
   const provoke = async (code: LogCode, action: () => Promise<unknown>) => {
     const before = stage().count(code);
     await action();
     await eventually(() => expect(stage().count(code), code).toBeGreaterThan(before), 100);
   };
-  /** The same while something fails. */
+  /** Like `provoke`, while something fails. */
   const during = async (end: () => void, code: LogCode, action: () => Promise<unknown>) => {
     try {
       await provoke(code, action);
@@ -152,7 +152,9 @@ export function createCanaryDriver() {
       end();
     }
   };
-  /** Lets the archive look for dead letters until a code is logged: an erasure hides those that it goes through. */
+  /**
+   * Runs the archive until a code is logged: a concurrent erasure hides the dead letters that it searches.
+   */
   const archiveUntil = (code: LogCode) => {
     const before = stage().count(code);
     return eventually(async () => {

@@ -5,7 +5,7 @@ import { scheduleProvocations } from "./schedule-provocations.ts";
 import { tokenProvocations } from "./token-provocations.ts";
 import { webhookProvocations } from "./webhook-provocations.ts";
 
-/** How each code comes to be logged, in order: what is logged with it is looked at afterwards. A new code says here how. */
+/** Provocations of each code, in order; their log lines are checked afterwards. Each new code needs one. */
 export function provocationsOf(driver: CanaryDriver): Readonly<Record<LogCode, Provocation>> {
   return {
     ...webhookProvocations(driver),

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import type { CanaryDriver } from "./canary-driver.ts";
 
-/** How the codes of what subscribers read come to be logged, in order. */
+/** Provocations of the read API's codes, in order. */
 export function readProvocations({
   stage,
   plant,
@@ -33,7 +33,7 @@ export function readProvocations({
     return { status: answer.status, bytes: (await answer.arrayBuffer()).byteLength };
   };
   const read = async (subscriber: string) => (await answerOf(subscriber)).status;
-  /** Until it can be read: a task that is done meanwhile may be another one. */
+  /** Retries until the data can be read: a concurrent task may have been another one. */
   const fetchAgain = (data: readonly unknown[]) =>
     during(
       stage().answers(new RegExp(`${account}/income$`), () => ({ json: { data, next: null } })),
@@ -41,7 +41,7 @@ export function readProvocations({
       async () => {
         await send("endpoints", endpoint({ account_id: account }));
         const least = JSON.stringify(data).length;
-        // A problem has bytes, too.
+        // A problem has bytes too.
         const bytesOfDocument = async () => {
           const { status, bytes } = await answerOf("everything");
           return status === 200 ? bytes : 0;

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { type CanaryDriver, fewReasons, type Provocations } from "./canary-driver.ts";
 
-/** How the codes of reconciliation, erasure and the archive come to be logged, in order. */
+/** Provocations of the codes of reconciliation, erasure and the archive, in order. */
 export function scheduleProvocations({
   stage,
   plant,
@@ -72,7 +72,7 @@ export function scheduleProvocations({
     ERASED_AGAIN: () => erase(randomUUID()),
     ERASURE_HELD: async () => {
       const held = randomUUID();
-      // Kept beside the hold, as an operator asked; in no log.
+      // Stored with the hold on an operator's request, but never logged.
       await stage().hold({ kind: "user", id: held }, plant("the reason of a legal hold"));
       await erase(held);
     },
@@ -85,7 +85,7 @@ export function scheduleProvocations({
     },
     DEAD_LETTERS_ARCHIVED: async () => {
       await archiveUntil("DEAD_LETTERS_ARCHIVED");
-      // What was looked at before is hidden for a while: how many dead letters one run finds is chance.
+      // Dead letters that were just searched are hidden for a while, so the number that a run finds varies.
       await eventually(async () => {
         await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });
         expect((await archivedReasons()).length).toBeGreaterThan(fewReasons);

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { CanaryDriver, Provocations } from "./canary-driver.ts";
 
-/** How the codes of registration and of the token come to be logged, in order. */
+/** Provocations of the codes of registration and the token, in order. */
 export function tokenProvocations({
   stage,
   secret,
@@ -60,7 +60,7 @@ export function tokenProvocations({
     TOKEN_OVERTAKEN: async () => {
       const ends = [
         stage().answers(/refresh/, refreshWith(makeToken(7_200))),
-        // Another token becomes the current one just before: its label is not where the refresher saw it.
+        // Another token becomes current just before, so the label has moved.
         stage().stack.gateway.intercept(async ({ principal, action }, phase) => {
           const isMove = phase === "before" && action === "secretsmanager:UpdateSecretVersionStage";
           if (isMove && principal.includes("Refresh")) await setToken(7_200);
@@ -115,7 +115,7 @@ export function tokenProvocations({
       await setToken(600);
       await invoke(/Refresh/);
     },
-    // Each run that finds a token says how long it lives.
+    // Each run that finds a token logs its lifetime.
     TOKEN_TIME_LEFT: () => invoke(/Refresh/),
     TOKEN_NEAR_END: async () => {
       await setToken(7_200, 7_000);
@@ -140,7 +140,7 @@ export function tokenProvocations({
         output("TokenSecretArn"),
         JSON.stringify({ tokens: plantSecret("another token under a wrong name") }),
       );
-      // One that starts again has kept no token.
+      // A restarted process has no cached token.
       stage()
         .functionOf(/^Regist/)
         .kill();

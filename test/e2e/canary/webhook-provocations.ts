@@ -4,7 +4,7 @@ import { stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { CanaryDriver, Provocations } from "./canary-driver.ts";
 
-/** How the codes of receivers, stores, the relay and fetch come to be logged, in order. */
+/** Provocations of the codes of receivers, stores, the relay and fetch, in order. */
 export function webhookProvocations({
   stage,
   secret,
@@ -77,7 +77,7 @@ export function webhookProvocations({
       const down = { status: 503, errorType: "ServiceUnavailable" };
       const end = stage().fails(/^UsersReceive/, "secretsmanager:GetSecretValue", down);
       await during(end, "WEBHOOK_SECRET_STALE", () =>
-        // Until the time is over for which the receiver keeps the secret without asking.
+        // Until the receiver's cached secret expires.
         eventually(async () => {
           expect(await send("users", user())).toBe(202);
           expect(stage().count("WEBHOOK_SECRET_STALE")).toBeGreaterThan(0);
@@ -131,7 +131,7 @@ export function webhookProvocations({
       }
     },
     PROVIDER_DOWN: () => outage(),
-    // An outage of its own: that the one before is over may be noticed at any moment.
+    // A separate outage: the end of the previous one may be noticed at any time.
     PROVIDER_BACK: () => outage(),
     RECORD_FAILED: async () => {
       const refused = { errorType: "AccessDeniedException" };

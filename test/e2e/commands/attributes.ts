@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 
-/** What the sandbox keeps with its users as `loan_id` is the attribute `loanId` of the local stage. */
+/** The sandbox's `loan_id` is the attribute `loanId` of the local stage. */
 export function describeAttributes(use: () => LookedUpStage): void {
   describe("attributes of users", () => {
     let stage: LookedUpStage;

@@ -18,7 +18,7 @@ const audit = z.object({
   ),
 });
 
-/** What operators do, and the trail of it. */
+/** Operators' actions and their audit trail. */
 export function describeAudit(use: () => OperatedStage): void {
   describe("what operators do", () => {
     let stage: OperatedStage;
@@ -38,7 +38,7 @@ export function describeAudit(use: () => OperatedStage): void {
     };
     const trail = async (flags = "") => audit.parse((await run(`audit list --json${flags}`)).json()).acts;
     const newest = async () => (await trail(" --limit 1"))[0];
-    /** Each lies among the dead letters, for the provider refuses to give it. */
+    /** Creates a dead letter: the provider refuses to return the data. */
     const makeDeadLetter = async () => {
       const { sandbox } = stage.system;
       sandbox.fault({ path: `/api/v0.4/accounts/${account}/income`, status: 422 });

@@ -22,7 +22,7 @@ const listed = z.object({ documents: z.tuple([name], z.unknown()) });
 
 type Leaf = { readonly name: string; readonly command: Command };
 
-/** Every command that there is, by its words: new ones are tested without being named here. */
+/** Every command: new ones are tested without being listed here. */
 const leaves: readonly Leaf[] = (await createProgram()).commands.flatMap((group) =>
   group.commands.length === 0
     ? [{ name: group.name(), command: group }]
@@ -35,13 +35,13 @@ const endless = ["events tail", "subscribers tail", "local forward"];
 
 const tokenLike = `${btoa('{"alg":"none"}')}.${btoa("{}")}.x`;
 const nobody = "00000000-0000-4000-8000-000000000000";
-/** What asks AWS once at most, and the sandbox for the rest. */
+/** Commands that call AWS at most once, and the sandbox otherwise. */
 const oneCall = [
   ...["logs", "trigger", "reconcile now", "webhooks register", "subscribers test", "dlq purge"],
   ...leaves.flatMap(({ name }) => (name.startsWith("sandbox ") ? [name] : [])),
 ];
 
-/** What each command takes so that it does something, of an account that is known. */
+/** Arguments with which each command works, for a known account. */
 const argumentsOf = (
   account: string,
   document: string,
@@ -85,7 +85,7 @@ describe("bad input and faults, of every command", () => {
   let logs: string;
   let user: string;
   let account: string;
-  /** The words that name one of the account's documents. */
+  /** The arguments that name one of the account's documents. */
   let document: string;
   beforeAll(async () => {
     logs = await mkdtemp(join(tmpdir(), "bad-input-"));
@@ -98,7 +98,7 @@ describe("bad input and faults, of every command", () => {
   });
 
   const run = (line: string) => stage.run(line.split(" "), { input: tokenLike });
-  /** How many items lie in the table, apart from the trail of what was tried. */
+  /** Number of items in the table, without the audit trail. */
   const countItems = async () => {
     const client = new DynamoDBClient(stage.system.access);
     const TableName = outputOf(stage.system.stack, "TableName");
@@ -138,7 +138,7 @@ describe("bad input and faults, of every command", () => {
       document = dateStart === undefined ? endpoint : `${endpoint} --dates ${dateStart}..${dateEnd}`;
     });
 
-    /** `ID` stands where an id is asked for; the other kind's is the one that is wrong there. */
+    /** `ID` marks the place of an id; the id of the other kind is the wrong one. */
     const asking = [
       ["records show user ID", "account"],
       ["records show account ID", "user"],
@@ -257,7 +257,7 @@ describe("bad input and faults, of every command", () => {
       },
     );
 
-    // What follows without end comes last: it may still read when it has ended.
+    // Commands that follow without end come last: they may still read after they were ended.
     it.each([...onSystem.map(({ name }) => name).filter((name) => !endless.includes(name)), ...endless])(
       "says that credentials have expired, also in the middle: %s",
       async (name) => {
@@ -265,7 +265,7 @@ describe("bad input and faults, of every command", () => {
         const stop = stage.system.stack.gateway.intercept(async ({ principal, service }, phase) => {
           if (principal !== "operator" || phase !== "before") return undefined;
           calls += 1;
-          // Endless ones read on for a while.
+          // Endless commands read on for a while.
           if (calls <= (endless.includes(name) ? 3 : 1)) return undefined;
           const errorType = ["s3", "sqs", "sts"].includes(service) ? "ExpiredToken" : "ExpiredTokenException";
           return { status: 403, errorType, message: "The security token included in the request is expired" };
@@ -280,7 +280,7 @@ describe("bad input and faults, of every command", () => {
   });
 });
 
-/** A command's output without line ends, and without what changes as time passes. */
+/** A command's output without line breaks and without values that depend on time. */
 function steady(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/\s+/g, " ")

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCommand } from "../../support/command-line.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
 
-/** What sets a stage's token and its webhooks. */
+/** Commands for a stage's token and webhooks. */
 export function describeCommands(use: () => OperatedStage): void {
   describe("commands, against the running stack", () => {
     let operated: OperatedStage;

@@ -14,7 +14,7 @@ import { type OperatedStage, startOperatedStage, webhookSecretOf } from "../../s
 import { synthesizeProduct } from "../../support/running-product.ts";
 
 const settings = {
-  // Its schedule does not come while this runs.
+  // Its schedule does not fire during the test.
   archive: { everyMinutes: 1_440 },
   subscribers: [{ name: "everything" }],
 };
@@ -135,7 +135,7 @@ describe("dead letters, from the command line", () => {
     });
 
     sandbox.clearFaults();
-    // It starts over: another failure does not end it at once.
+    // Resets the failures, so that another one does not open the breaker at once.
     sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 503, times: 1 });
     await json("redrive", "fetch");
 
@@ -177,7 +177,10 @@ describe("dead letters, from the command line", () => {
     expect(await deadLettersIn("Accounts")).toEqual([]);
   });
 
-  /** Takes dead letters into its hands as another reader does. @returns gives them back before */
+  /**
+   * Receives dead letters as another reader does.
+   * @returns a function that returns them early
+   */
   const hold = async (name: string, VisibilityTimeout: number) => {
     const QueueUrl = output(`${name}DeadLetterQueueUrl`);
     const receive = new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout, MaxNumberOfMessages: 10 });

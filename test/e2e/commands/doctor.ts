@@ -11,7 +11,7 @@ import type { clockOfAlarms } from "../../support/clock-of-alarms.ts";
 import type { CommandResult } from "../../support/command-line.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
 
-/** What doctor finds on a stage, and how it is put right. */
+/** Findings of doctor and their fixes. */
 export function describeDoctor(
   use: () => OperatedStage,
   clock: ReturnType<typeof clockOfAlarms>,
@@ -56,7 +56,7 @@ export function describeDoctor(
       });
       return { findings, checked };
     };
-    /** What was wrong before this group, such as an alarm that stays on for a while, is no matter here. */
+    /** Ignores findings from earlier tests, such as an alarm that stays on for a while. */
     const isAlarm = (finding: Found) => finding.isAlarm === true;
 
     it("finds nothing wrong with a stage that is well, and says what it has looked at", async () => {
@@ -98,7 +98,7 @@ export function describeDoctor(
           code: "token-missing",
           what: "No token of the provider is set.",
           fix: "npx income-events sandbox token --stage status | npx income-events token set --stage status",
-          // Its own alarm stands beneath it, and is no finding by itself.
+          // Its own alarm is listed under it, not as a separate finding.
           follows: expect.arrayContaining([
             expect.objectContaining({ code: "token-missing", isAlarm: true }),
           ]),
@@ -127,7 +127,7 @@ export function describeDoctor(
         return result;
       };
       expect(await type(fixes.get("token-missing") ?? "")).toMatchObject({ code: 0 });
-      // Registers too, and leaves another stage's webhooks to it.
+      // Also registers, and leaves another stage's webhooks to that stage.
       await type(fixes.get("webhook-secret-empty") ?? "");
       expect(await type(fixes.get("webhooks-elsewhere") ?? "")).toMatchObject({ code: 0 });
       await sqs.send(new PurgeQueueCommand({ QueueUrl }));
@@ -160,7 +160,7 @@ export function describeDoctor(
           what: expect.stringMatching(
             /other settings than .* Not as there: startEndpoints \(deployed \[.*\], in the file \["profile"\]\)\.$/,
           ),
-          // What runs on this machine is not deployed.
+          // Local systems are not deployed.
           fix: expect.stringMatching(/^npm start/),
         },
       ]);

@@ -13,7 +13,7 @@ import { linesWith } from "../../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { describeNothingLeft } from "./nothing-left.ts";
 
-/** A step that ran out of its time would count what it removed again; others may write for as long as they live. */
+/** A step that timed out would count what it removes again; others may write as long as they live. */
 const functions = {
   store: { timeoutSeconds: 20 },
   relay: { timeoutSeconds: 6 },
@@ -39,7 +39,7 @@ describe("erase, against the running stack", () => {
 
   const output = (name: string) => outputOf(operated.system.stack, name);
   const idle = () => waitUntilIdle(operated.system);
-  /** Users with an account each, all of whose data is fetched; each test takes its own. */
+  /** Users with an account each, all of whose data is fetched; each test uses its own. */
   const connected: { readonly userId: string; readonly accountId: string }[] = [];
   const connectedUser = () => connected.pop() ?? { userId: "", accountId: "" };
   const remaining = () => connected[0] ?? { userId: "", accountId: "" };
@@ -55,7 +55,7 @@ describe("erase, against the running stack", () => {
     );
     return Contents.flatMap(({ Key = "" }) => Key);
   };
-  /** What table and bucket hold of some ids. */
+  /** What table and bucket contain about these ids. */
   const remains = async (...ids: readonly string[]) =>
     [...(await items()).map((item) => JSON.stringify(item)), ...(await objects())].filter((text) =>
       ids.some((id) => text.includes(id)),
@@ -66,7 +66,7 @@ describe("erase, against the running stack", () => {
     );
     return Number(Attributes.ApproximateNumberOfMessages);
   };
-  /** The messages of the subscriber of everything since it was looked at last, of one type. */
+  /** New messages of one type to the subscriber `everything`. */
   const received = async (type: string) => {
     const [subscriber] = subscribersOf(operated.system.stack);
     const found: { type: string; data: object }[] = [];
@@ -225,7 +225,7 @@ describe("erase, against the running stack", () => {
       const before = (await items()).filter((item) => JSON.stringify(item).includes(userId));
       await operated.run(["erase", "user", userId, "--yes"]);
       await idle();
-      // Without its stream's consequences it would come back as it was; an item of no consequence shows more.
+      // The stream would restore the document; an item outside the stream shows more.
       const document = { pk: `ACCOUNT#${accountId}`, sk: "DOCUMENT#bonuses", document: { content: "{}" } };
       for (const item of [...before.filter(({ sk }) => String(sk).startsWith("ACCOUNT#")), document]) {
         await clients.dynamodb.send(

@@ -8,7 +8,7 @@ const logged = z.object({
   events: z.array(z.looseObject({ id: z.string(), at: z.string(), kind: z.string(), outcome: z.string() })),
 });
 
-/** What the logs say of everybody's events. */
+/** Events of all accounts in the logs. */
 export function describeHistory(use: () => LookedUpStage): void {
   const idsOf = (events: readonly { event: { id: string } }[]) =>
     events.map(({ event }) => event.id).toSorted();
@@ -19,7 +19,7 @@ export function describeHistory(use: () => LookedUpStage): void {
     expect(readsOfTable()).toBe(before);
     return logged.parse(result.json());
   };
-  /** Looks up subjects only by queries. */
+  /** Reads of the table, which must all be queries. */
   const readsOfTable = () =>
     [...use().system.stack.gateway.calls()]
       .filter(([call]) => /^operator dynamodb:(?!Query$)/.test(call))

@@ -8,7 +8,7 @@ import { waitUntilIdle } from "../../support/eventually.ts";
 import { runProgram } from "../../support/program.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 
-/** What reaches a program of this machine. */
+/** Forwarding to a program on this machine. */
 export function describeForward(use: () => LookedUpStage): void {
   describe("local forward", () => {
     let stage: LookedUpStage;

@@ -23,19 +23,25 @@ const subscribers = [
   { name: "inline", types: ["data.*"], documents: "inline" },
 ];
 
-/** A running stage in which two users have an account each, and one a company account; all is fetched, profiles by range. */
+/**
+ * A running stage with two users that have an account each, one of them also a company account; everything is
+ * fetched, profiles by range.
+ */
 export type LookedUpStage = OperatedStage & {
-  /** The first user, its account and its company account. */
+  /** The first user, with its account and company account. */
   readonly user: string;
   readonly account: string;
   readonly company: string;
   /** The second user. */
   readonly other: string;
-  /** Fires an event that announces no user: it lies with the account. @returns its id */
+  /**
+   * Fires an event that names no user: it is stored with the account.
+   * @returns its id
+   */
   announceEndpoint(facts?: object, isId?: (id: string) => boolean): string;
-  /** Refuses calls of whoever's name contains this, until the result is called. */
+  /** Refuses calls of callers whose name contains this, until the returned function is called. */
   refuse(principal: string, actions: readonly string[], errorType: string): () => void;
-  /** What lies in the table, read with the SDK. */
+  /** Items of the table, read with the SDK. */
   items(): Promise<readonly z.output<typeof item>[]>;
   storedEvents(): Promise<readonly z.output<typeof eventItem>[]>;
 };
@@ -83,7 +89,7 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
   };
 }
 
-/** Every value that has no members, at whatever depth. */
+/** Every nested value without members. */
 export function leavesOf(value: unknown): readonly unknown[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
 }

@@ -170,7 +170,7 @@ describe("looking up, on the running stack", () => {
         const stepsOf = async (id: string) =>
           (await show(id, "--account", account)).timeline.slice(2).map(({ step, done }) => `${step} ${done}`);
         expect(await stepsOf(ofAccount)).toEqual(["processed false", "published false"]);
-        // The relay writes nothing of it: whether it has sent the message can't be known.
+        // The relay records nothing about it, so nobody can know whether the message was sent.
         expect(await stepsOf(ofData)).toEqual(["fetched false", "published undefined"]);
       } finally {
         release();
@@ -185,7 +185,7 @@ describe("looking up, on the running stack", () => {
       const ids = [event.userId, event.accountId, event.datasourceId];
       const hidden = await show(event.id, "--account", owner);
       for (const leaf of leavesOf(JSON.parse(text))) {
-        // What names the event, its state and its dates is no personal data.
+        // The event's name, state and dates are no personal data.
         if (typeof leaf !== "string" || ids.includes(leaf) || isNameOrDate(leaf) || isUuid(leaf)) continue;
         expect(JSON.stringify(hidden.body)).not.toContain(leaf);
       }
@@ -237,7 +237,7 @@ describe("looking up, on the running stack", () => {
         `No event of user/${user} with an <id>`,
       );
       expect(await refused(4, "y".repeat(43))).toContain("No event with an <id>");
-      // Of 65 events two begin alike.
+      // Two of 65 events share a prefix.
       for (let count = 0; count < 65; count += 1) stage.announceEndpoint({ data_available: false });
       await waitUntilIdle(stage.system);
       const firsts = (await stage.storedEvents()).map(({ event }) => event.id.charAt(0));
@@ -269,7 +269,7 @@ describe("looking up, on the running stack", () => {
       const id = stage.announceEndpoint({ endpoint: "employment" });
       await tail.printed(`account/${account}/employment"`);
       await waitUntilIdle(stage.system);
-      // Whether it is news depends on what was read before.
+      // The outcome depends on earlier reads.
       const read = new RegExp(`"data (changed|read)","subject":"account/${account}/employment"`);
       await expect.poll(() => tail.output()).toMatch(read);
       const lines = tail

@@ -82,7 +82,7 @@ describe("another provider, by settings alone", () => {
       new Map(stored.map(({ event: { id, kind: _kind, receivedAt: _at, ...facts } }) => [id, facts])),
     ).toEqual(foretold);
     expect(stored).toHaveLength(samples.length);
-    // One with its own id or time can only be a retry, which nothing is written for.
+    // An event with its own id or time can only be a retry, which is not counted.
     expect(stored.map(({ receipts }) => receipts.count)).toEqual(
       stored.map(({ event }) => ("eventId" in event || "time" in event ? 1 : 2)),
     );

@@ -15,10 +15,10 @@ type Person = { readonly userId: string; readonly accountId: string };
 
 /** Too large for a message or an item. */
 const padding = "x".repeat(400_000);
-/** With all 14 days of a queue each of its dead letters nears its end. */
+/** The 14 days for which a queue keeps a message: every dead letter then counts as near its end. */
 const wholeRetention = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
 
-/** Texts that name a person in several shapes, one of them compressed, with a mark beside the id. */
+/** Texts that name a person in several formats, one compressed, with a mark beside the id. */
 function bodiesOf({ userId, accountId }: Person, mark: string): readonly string[] {
   return [
     JSON.stringify({ account_holder: userId.toUpperCase(), name: mark }),
@@ -29,7 +29,10 @@ function bodiesOf({ userId, accountId }: Person, mark: string): readonly string[
   ];
 }
 
-/** Lets each place of the stack that can hold a person hold one. @returns a queue of a subscriber that was removed */
+/**
+ * Puts personal data into each place of the stack that can hold it.
+ * @returns the queue of a removed subscriber
+ */
 async function plant({ stack, sandbox, access }: System, person: Person, mark: string): Promise<string> {
   const { userId: user_id, accountId: account_id } = person;
   using clients = clientsOf(access);
@@ -68,12 +71,12 @@ async function plant({ stack, sandbox, access }: System, person: Person, mark: s
   return QueueUrl;
 }
 
-/** The law of erasure over all that a running stack keeps. */
+/** The law of erasure for a running stack. */
 export function describeNothingLeft(
   use: () => {
     readonly operated: OperatedStage;
     readonly person: Person;
-    /** Accounts of others whose data stays. */
+    /** Accounts of others whose data must stay. */
     readonly others: readonly string[];
   },
 ): void {
@@ -112,7 +115,7 @@ export function describeNothingLeft(
     await waitUntilIdle(system);
     expect(await readBodies(access, removed)).toEqual(["of somebody else"]);
     expect(await findRemains(access, await everywhereIn(stack, access), sought)).toEqual([]);
-    // Subscribers keep ids, and learn by an id who was erased; of the person's data they were sent nothing.
+    // Subscribers keep ids, and learn by id who was erased; they were never sent the person's data.
     for (const { queueUrl } of subscribersOf(stack))
       for (const body of await readBodies(access, queueUrl))
         for (const each of marks) expect(body).not.toContain(each);

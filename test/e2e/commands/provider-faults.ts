@@ -10,7 +10,7 @@ import { eventOf } from "../../domain/samples.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
 
-/** What commands show and do while the provider forgets accounts or refuses calls. */
+/** Commands while the provider forgets accounts or refuses calls. */
 export function describeProviderFaults(use: () => OperatedStage): void {
   describe("faults of the provider", () => {
     let table: DynamoDBClient;
@@ -31,7 +31,7 @@ export function describeProviderFaults(use: () => OperatedStage): void {
     const tableName = () => outputOf(use().system.stack, "TableName");
     const found = () => orphans(table, tableName());
     const acts = async () => JSON.stringify(await json("audit", "list"));
-    /** A scheduled run of reconciliation, from its beginning to its end. */
+    /** A scheduled reconciliation, from start to end. */
     const runScheduled = async () => {
       const { schedules } = use().system.stack;
       const rule = schedules.names.find((name) => name.includes("ReconcileSchedule")) ?? "";
@@ -73,7 +73,7 @@ export function describeProviderFaults(use: () => OperatedStage): void {
       expect((await use().run(["reconcile", "accept-deletions"])).stdout).toBe(
         "No deletion waits to be accepted.\n",
       );
-      // Nothing was reported: the deletion is dropped, and the account is as it was.
+      // Nothing was reported: the deletion is dropped, and the account is unchanged.
       expect(await json("reconcile", "undelete", "--all")).toMatchObject({
         restored: 0,
         others: [accountId],

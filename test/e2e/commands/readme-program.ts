@@ -13,11 +13,11 @@ const incomeDocument = z.object({
   data: z.array(z.object({ paid_at: z.string(), net: z.string(), currency: z.string() })),
 });
 
-/** The first block of code in a language. */
+/** The first code block in a language. */
 const blockOf = (file: string, language: string) =>
   new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(readFileSync(file, "utf8"))?.[1] ?? "";
 
-/** What a first subscriber reads, with the programs that the documents show. */
+/** A new subscriber's programs from the documentation. */
 export function describeShownPrograms(use: () => LookedUpStage): void {
   const title =
     "the program of %s prints each user's loan id and income by month, to the cent what the provider has";
@@ -28,7 +28,7 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
   it.each([
     ["the README", process.execPath, ["--input-type=module", "-e", blockOf("README.md", "js")]],
     ["the example in Node", process.execPath, ["examples/monthly-income/main.ts"]],
-    // Debian 12 has an older boto3, which the local stack's queues don't answer.
+    // Debian 12 has an older boto3, which cannot call the local stack's queues.
     ...(reachesLocalStack ? inPython : []),
   ] as const)(title, (_, runtime, args) => printsIncome(runtime, args));
 
@@ -56,7 +56,7 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
       ...printedFor("everything", details).environment,
       INCOME_DATABASE: join(folder, "income.sqlite"),
     };
-    // The program before took the messages. Twice: a program adds up nothing twice.
+    // The previous program took the messages. Runs twice: a repeated message must not change the sums.
     for (const _ of [1, 2])
       expect(await run(["replay", "--subscriber", "everything", "--yes"])).toMatchObject({ code: 0 });
     const [file = "", ...others] = args;
@@ -64,7 +64,7 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
 
     const expected = monthsOf(`user/${user} L-1001`, system.sandbox.data(account, "income"));
     expect(expected.size).toBeGreaterThan(0);
-    // The last line of a month counts: a later document adds to what an earlier one had.
+    // Only a month's last line counts: later documents add to earlier ones.
     const printed = () =>
       new Map(
         program
@@ -82,7 +82,7 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
   }
 }
 
-/** What a person sees of it. */
+/** Output of `subscribers tail`. */
 export function describeSubscribersTail(use: () => LookedUpStage): void {
   it("subscribers tail shows what a subscriber is sent, with attributes and income once they are revealed", async () => {
     const tail = (...flags: string[]) =>
@@ -108,7 +108,10 @@ export function describeSubscribersTail(use: () => LookedUpStage): void {
   });
 }
 
-/** The provider's own sums in cents, without the product's code. @param of what the month follows */
+/**
+ * The provider's own sums in cents, calculated without the product's code.
+ * @param of the field that determines the month
+ */
 function monthsOf(of: string, document: unknown): ReadonlyMap<string, string> {
   const cents = new Map<string, number>();
   for (const { paid_at, net } of incomeDocument.parse(document).data) {

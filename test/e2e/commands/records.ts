@@ -28,7 +28,7 @@ const storedDocument = z.object({
   }),
 });
 
-/** What is kept of users, accounts and their documents. */
+/** Records of users, accounts and their documents. */
 export function describeRecords(use: () => LookedUpStage): void {
   let stage: LookedUpStage;
   let user: string;

@@ -61,7 +61,7 @@ describe("repair, on the running stack", () => {
         Body: JSON.stringify(body),
       }),
     );
-  /** The relay gets nothing done: each call of its function's is refused, but for what Lambda makes in its name. */
+  /** Stops the relay: refuses each call of its own process, but not Lambda's calls in its role. */
   const breakRelay = (isBucketGone: boolean) =>
     system.stack.gateway.intercept(async ({ principal, action }, phase) => {
       const isOfRelay = principal === output("RelayFunctionName") && phase === "before";
@@ -118,7 +118,7 @@ describe("repair, on the running stack", () => {
     expect([...repaired.events.keys()].filter((id) => !messages.has(id))).toEqual([]);
     expect([...messages.values()]).toContain("data.updated");
 
-    // Once more: nothing changes, and messages come with the ids that they had.
+    // A second repair changes nothing, and its messages have the same ids.
     const states = repaired.accounts;
     expect(await repair("--user", user)).toMatchObject({ code: 0 });
     await idle();

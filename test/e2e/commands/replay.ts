@@ -23,7 +23,7 @@ const replayed = z.looseObject({
   pending: z.number(),
 });
 
-/** What a replay sends of all that is stored. */
+/** Messages of a replay. */
 export function describeReplay(use: () => OperatedStage): void {
   let operated: OperatedStage;
   let system: System;
@@ -63,7 +63,7 @@ export function describeReplay(use: () => OperatedStage): void {
       await drain("everything");
       const { users, accounts } = await system.sandbox.createUsers(1);
       [user = "", account = ""] = [users[0], accounts[0]].map(String);
-      // Enough for a replay that is killed in its middle.
+      // Enough for a replay that is killed halfway.
       other = String((await system.sandbox.createUsers(3)).users[0]);
       await idle();
       original = await drain("everything");
@@ -92,7 +92,7 @@ export function describeReplay(use: () => OperatedStage): void {
       expect(dry.result).toMatchObject({ messages: messages.length, sent: { everything: messages.length } });
       expect(new Set(messages.map(({ replayid }) => replayid))).toEqual(new Set([done?.replayId]));
       const newest = new Map<string, string>();
-      // News of an endpoint and its data share a subject: there the newest of each type counts.
+      // Announcements of an endpoint and its data share a subject: there, the newest of each type counts.
       const seriesOf = ({ subject, type }: z.output<typeof message>) =>
         /^(endpoint|data)\./.test(type) ? `${subject} ${type}` : subject;
       for (const each of original) {
@@ -101,7 +101,7 @@ export function describeReplay(use: () => OperatedStage): void {
       }
       const isKept = (each: z.output<typeof message>) => each.type === "endpoint.updated";
       for (const each of messages) {
-        // An event of an endpoint comes again as it was; all else as it stands now.
+        // An endpoint's event is repeated unchanged; everything else has its current state.
         if (!isKept(each)) expect(each.sequence >= (newest.get(seriesOf(each)) ?? "")).toBe(true);
       }
       expect(await drain("accounts")).toEqual([]);

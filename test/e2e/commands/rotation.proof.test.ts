@@ -19,7 +19,10 @@ describe("a rotation of the webhook secret, by the command line against the runn
   const registered = () =>
     webhookKinds.map((kind) => system.sandbox.webhook(kind)?.headers["x-webhook-secret"]);
   const valuesOf = (secret: string) => webhookKinds.map((kind) => valueOfKind(secret, kind));
-  /** Delivers one event of a kind, once. @returns the receiver's status */
+  /**
+   * Delivers one event of a kind once.
+   * @returns the receiver's status
+   */
   const deliver = async (secret: string, kind: (typeof webhookKinds)[number] = "accounts") => {
     const options = { headers: { "x-webhook-secret": valueOfKind(secret, kind) }, maxAttempts: 1 };
     const [id] = system.sandbox.fireEvent(kind, { event: "connect_account" }, options);
@@ -28,7 +31,10 @@ describe("a rotation of the webhook secret, by the command line against the runn
   };
 
   const refused = () => system.stack.statusCounts().get(401) ?? 0;
-  /** Lets events of every kind flow as long as something takes. @returns its result, and what became of the events */
+  /**
+   * Sends events of every kind while work is in progress.
+   * @returns its result, and the outcome of the events
+   */
   async function whileEventsFlow<T>(work: Promise<T>) {
     const { sandbox } = system;
     const [refusedBefore, after] = [refused(), sandbox.deliveries().at(-1)?.id ?? "0"];
@@ -42,7 +48,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
     });
     for (let number = 1; !isDone; number += 1) await fire(number);
     const result = await done;
-    // Once more, with what is registered now.
+    // Once more, with the current registration.
     await fire(0);
     return { result, deliveries: sandbox.deliveries({ after }), refused: refused() - refusedBefore };
   }
@@ -68,7 +74,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
     for (const secret of [old, value]) expect(result.stdout + result.stderr).not.toContain(secret);
     const { done, previousUntil } = Object(result.json());
     expect(done).toBe("rotated");
-    // The provider's three days of retries, and two periods of the schedule.
+    // The provider's three days of retries, plus two periods of the schedule.
     const hoursLeft = (Date.parse(previousUntil) - Date.now()) / 3_600_000;
     expect(hoursLeft).toBeGreaterThan(119);
     expect(hoursLeft).toBeLessThanOrEqual(120);

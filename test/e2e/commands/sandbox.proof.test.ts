@@ -5,7 +5,7 @@ import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { runProgram } from "../../support/program.ts";
 
-/** One running stage whose provider is the sandbox that commands make fail. */
+/** A running stage with a sandbox that commands make fail. */
 describe("the sandbox of a local system", () => {
   let operated: OperatedStage;
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe("the sandbox of a local system", () => {
   });
   afterAll(() => operated?.[Symbol.asyncDispose]());
 
-  /** @param patience in milliseconds: shorter than what hangs, and than what is slow without end */
+  /** @param patience milliseconds; shorter than calls that hang or are endlessly slow */
   const users = async (patience = 500) => {
     const { sandbox } = operated.system;
     const authorization = `Bearer ${await sandbox.issueToken()}`;

@@ -18,10 +18,10 @@ import { describeCommands } from "./commands.ts";
 import { describeDoctor } from "./doctor.ts";
 import { describeProviderFaults } from "./provider-faults.ts";
 
-/** A rotation of the secret takes twice the time that receivers keep it. */
+/** A rotation of the secret takes twice the receivers' cache time. */
 const changes = { register: { readsFirst: true }, webhooks: { secretCacheSeconds: 1 } };
 
-/** One running stage; what commands show is compared with what the engines hold. */
+/** A running stage, whose commands' output is compared with the engines. */
 describe("looking after a stage", () => {
   const clock = clockOfAlarms();
   let operated: OperatedStage;
@@ -110,7 +110,7 @@ describe("looking after a stage", () => {
         const answer = await fetch(`${output("WebhooksUrl")}/endpoints`, { method: "POST", headers, body });
         expect(answer.status).toBe(202);
       };
-      // JSON that no mapping takes: it goes through the queue, and becomes a dead letter.
+      // JSON that no mapping accepts goes through the queue and becomes a dead letter.
       await send('{"nothing":"known"}');
       await expect.poll(async () => (await queueOf("endpoints")).deadLetters).toBe(1);
       const { lastSentAt, oldestDeadLetterSeconds } = await queueOf("endpoints");
@@ -136,12 +136,12 @@ describe("looking after a stage", () => {
       );
 
       await system.stack.setSecret(output("TokenSecretArn"), "{}");
-      // The third run raises the alarm: before, whoever has just deployed had no time to set one.
+      // The third run raises the alarm: earlier, a new deployment had no time to set a token.
       await clock.passRuns(system.stack, async () => {
         const stderr = expect.stringContaining("npx income-events token set");
         expect(await operated.run(["token", "refresh"])).toMatchObject({ code: 1, stdout: "", stderr });
       });
-      // The rest is shown also where the provider is down.
+      // The rest is shown even if the provider is down.
       system.sandbox.fault({ path: "/api/v0.3/webhooks/users", method: "GET", status: 503 });
       const { code, stdout } = await operated.run(["status"]);
       expect(code).toBe(0);
@@ -178,7 +178,7 @@ describe("looking after a stage", () => {
     });
 
     it("is looked at by the refresher, which replaces it well before its end, or where that is asked for", async () => {
-      // Shorter than what a refresh brings, so that that one is newer whenever it comes.
+      // Shorter than a refreshed token, so that the refreshed one is always newer.
       await setToken(await system.sandbox.issueToken(3_500));
       const before = await secret();
       expect(await json("token", "refresh")).toMatchObject({ outcome: "kept" });

@@ -10,7 +10,7 @@ import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
 
-/** The stack as it is synthesized, with a provider that ends a token when it is refreshed. */
+/** The synthesized stack with a provider that revokes a token when it is refreshed. */
 describe("the token of a running system", () => {
   let product: RunningProduct;
   let system: System;
@@ -39,7 +39,7 @@ describe("the token of a running system", () => {
     const { SecretString = "" } = await secrets.send(new GetSecretValueCommand({ SecretId: secretId() }));
     return SecretString;
   };
-  /** A run of the schedule, a minute after the one before; resolves when it is done, whatever came of it. */
+  /** Runs the schedule a minute after the previous run; resolves when the run ends, whatever its outcome. */
   const run = async () => {
     await table.send(
       new UpdateItemCommand({
@@ -58,7 +58,7 @@ describe("the token of a running system", () => {
     if (found === undefined) throw new Error(`no function ${name}`);
     return found;
   };
-  /** A line may come a little later than the end of the run that wrote it. */
+  /** Lines may arrive shortly after the run that wrote them. */
   const logged = (code: string) =>
     eventually(() => expect(refresher().log().at(-1)).toContain(`"code":"${code}"`));
   /** Kills the refresher once, at a call to AWS. */
@@ -78,7 +78,7 @@ describe("the token of a running system", () => {
     };
   };
 
-  // A token near its end, set by an operator.
+  // An operator sets a token that expires soon.
   beforeEach(async () => set(await system.sandbox.issueToken(600)));
 
   it("is made current by the next run when the refresher was killed between pending and current", async () => {

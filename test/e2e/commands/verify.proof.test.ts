@@ -28,7 +28,7 @@ const report = z.object({
 });
 type Report = z.output<typeof report>;
 
-/** As the SDK reads it. */
+/** As read with the SDK. */
 const environmentOf = (
   { stack }: System,
   { accessKeyId, secretAccessKey }: { readonly accessKeyId: string; readonly secretAccessKey: string },
@@ -121,7 +121,7 @@ describe("income-events verify", () => {
       );
     await send("SubscriberRealQueueUrl");
     await send("UsersDeadLetterQueueUrl");
-    // Left there by the first test, and by nobody read since.
+    // Left by the first test and unread since.
     expect(before.visible).toBeGreaterThan(0);
 
     const result = await verify([...args, "--subscriber", "accounts", "--subscriber", "real"], env);

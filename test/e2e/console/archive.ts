@@ -6,10 +6,10 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { type OpenedConsole, queuesAndObjects, violationsInThemes } from "./opened-console.ts";
 
 const name = "subscriber/everything";
-/** With all 14 days of a queue each of its dead letters nears its end. */
+/** The 14 days for which a queue keeps a message: every dead letter then counts as near its end. */
 const wholeRetention = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
 
-/** What a person does about dead letters that were archived before they expired. */
+/** Dead letters that were archived before they expired. */
 export function describeArchive(use: () => OpenedConsole): void {
   const panel = (title: string) => use().page.getByRole("region", { name: title, exact: true });
   const ofSubscriber = () => panel(`Dead letters of ${name}`);
@@ -18,7 +18,7 @@ export function describeArchive(use: () => OpenedConsole): void {
     const place = { Bucket: output("ArchiveBucketName"), Prefix: `dead-letters/${name}/` };
     return ((await s3.send(new ListObjectsV2Command(place))).Contents ?? []).length;
   };
-  /** Puts dead letters into the queue, and lets our function archive them. */
+  /** Puts dead letters into the queue and archives them. */
   const archive = async ({ sqs, s3 }: ReturnType<typeof queuesAndObjects>, reasons: readonly string[]) => {
     const ids = reasons.map(() => randomUUID());
     const deadLetters = reasons.map((reason, index) => ({
@@ -64,7 +64,7 @@ export function describeArchive(use: () => OpenedConsole): void {
     const opened = ofSubscriber().getByRole("region", { name: "The dead letter", exact: true });
     await opened.getByText(old).first().waitFor();
     expect(await opened.textContent()).not.toContain("Ada Lovelace");
-    // Its address is enough to see it again.
+    // Its URL alone shows it again.
     await page.reload();
     const reveals = async () =>
       JSON.stringify((await stage.run(["audit", "list", "--act", "reveal", "--json"])).json()).split(name)

@@ -39,12 +39,12 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
       const answer = await fetch(`${origin}/api/stage`, { headers: { cookie, authorization } });
       expect(answer.status).toBe(401);
     }
-    // The browser itself is still let in, also in another tab and after a reload.
+    // The browser stays signed in, also in another tab and after a reload.
     await other.goto(`${origin}/`);
     await other.reload();
     await other.getByRole("heading", { name: "Overview" }).waitFor();
     expect(await context.cookies()).toEqual([]);
-    // An address that was used takes nothing from it.
+    // A used URL does not end its session.
     await other.goto(`${origin}/#token=used`);
     await expect.poll(() => other.url()).toBe(`${origin}/`);
     await other.getByRole("heading", { name: "Overview" }).waitFor();

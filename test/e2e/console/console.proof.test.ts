@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     for (const path of [...pages, `/events/${eventId()}`, ...people.addresses, "/nowhere"]) {
       await open(path);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      // Whatever is still being asked for says so by three dots.
+      // Pending requests are shown as "…".
       await expect.poll(() => page.locator("main").getByText(/…$/).count()).toBe(0);
       expect({ path, found: await violationsInThemes(page) }).toEqual({ path, found: [] });
       await page.setViewportSize({ width: 360, height: 740 });

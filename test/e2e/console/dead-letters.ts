@@ -6,14 +6,14 @@ import { writeChange } from "../../../adapters/aws/relay-invoker.ts";
 import { eventChange, eventOf } from "../../domain/samples.ts";
 import { type OpenedConsole, queuesAndObjects, violationsInThemes } from "./opened-console.ts";
 
-/** What a person does about what failed. */
+/** Actions on dead letters. */
 export function describeDeadLetters(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
   const ofCompanies = () => panel("Dead letters of company-accounts");
   const output = (name: string) => use().stage.system.stack.outputs[name] ?? "";
   const queueUrl = () => output("CompanyAccountsDeadLetterQueueUrl");
-  /** Puts dead letters into the queue, as our own code does: each with its reason. */
+  /** Puts dead letters into the queue with a reason each, as the functions do. */
   const put = async (sqs: SQSClient, reason: string, count: number) => {
     const all = Array.from({ length: count }, (_, index) => ({
       Id: String(index % 10),
@@ -58,7 +58,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     await expect.poll(() => each.count()).toBe(3);
     for (const text of await each.allTextContents()) expect(text).toMatch(/^[\w-]{36} sent to its queue$/);
     expect(await violationsInThemes(use().page)).toEqual([]);
-    // They fail again: all of them are there.
+    // They fail again, so all of them are back.
     await expect.poll(() => depth(sqs)).toBe(5);
   });
 

@@ -10,9 +10,9 @@ const asked = z.object({ MetricDataQueries: z.array(z.unknown()) });
 /** US dollars. Source: Amazon CloudWatch pricing, us-east-1. */
 const perMetric = 0.01 / 1000;
 
-/** What a person sees of a stage in AWS, for which the local one stands: with outputs, credentials and an address. */
+/** The console of a stage in AWS, simulated by the local one: with outputs, credentials and a URL. */
 export function describeDeployed(use: () => OpenedConsole): void {
-  /** A browser's page of a console that takes the stage for a deployed one. */
+  /** Opens a console that treats the stage as deployed. */
   const openDeployed = async () => {
     const { stack } = use().stage.system;
     const directory = await mkdtemp(join(tmpdir(), "deployed-"));
@@ -41,7 +41,7 @@ export function describeDeployed(use: () => OpenedConsole): void {
   it("says what looking at a deployed stage costs, asks once a minute for all pages, and shows no sandbox", async () => {
     const rounds: number[] = [];
     const { gateway } = use().stage.system.stack;
-    // The first console looks at the same stage: it is closed meanwhile.
+    // Closes the first console meanwhile, which polls the same stage.
     await use().page.goto("about:blank");
     const end = gateway.intercept(async ({ principal, action, body }, phase) => {
       if (principal === "operator" && action === "cloudwatch:GetMetricData" && phase === "before")
@@ -56,7 +56,7 @@ export function describeDeployed(use: () => OpenedConsole): void {
       await page.locator("section.verdict:not(.verdict-waiting)").waitFor();
       await page.getByRole("region", { name: "Queues in numbers" }).getByRole("rowheader").first().waitFor();
       await page.getByRole("img", { name: "Messages a minute" }).first().waitFor();
-      // Those of seven days are asked for, too, before it is known whether they are drawn.
+      // The data of seven days is requested as well, before it is known whether it is shown.
       const { origin } = new URL(page.url());
       await page.request.get(`${origin}/api/traffic?span=7d`, { headers: await authorizationOf(page) });
     };
@@ -75,7 +75,7 @@ export function describeDeployed(use: () => OpenedConsole): void {
       .getByRole("region", { name: "Queues in numbers" })
       .getByRole("rowheader")
       .count();
-    // What each minute asks for: the two of seven days for each queue come every ten minutes.
+    // Requests per minute: the two of seven days for each queue are made every ten minutes.
     const perMinute = first - 2 * queues + (2 * queues) / 10;
     expect(shown).toBeCloseTo(perMinute * 60 * perMetric, 3);
     const documented = await readFile("docs/operate/console.md", "utf8");

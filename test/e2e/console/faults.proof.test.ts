@@ -9,7 +9,7 @@ import { type OpenedConsole, openConsole } from "./opened-console.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
 
-/** What AWS says to who may not do something. */
+/** AWS's error for a missing permission. */
 const forbidden = (service: Service, action: string): Fault => ({
   status: service === "sqs" || service === "lambda" ? 403 : 400,
   errorType: service === "sqs" ? "AccessDenied" : "AccessDeniedException",
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
   const ticker = (on: Page = page) => panel("Latest events", on);
   const isLive = (on: Page = page) => on.getByText("Live", { exact: true }).first().waitFor();
   const seesNoProblems = () => panel("Verdict").getByRole("heading", { name: "No problems" }).waitFor();
-  /** Until it is restored, in the operator's calls alone: those of the functions go on. */
+  /** Fails the operator's calls until restored; the functions' calls continue. */
   const refuse = (faultOf: (call: Call) => Fault | undefined) => {
     restore = opened.stage.system.stack.gateway.intercept(async (call, phase) =>
       phase === "before" && call.principal === "operator" ? faultOf(call) : undefined,
@@ -58,14 +58,14 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     const { apiUrl } = opened.stage.system.stack;
     return fetch(`${apiUrl}/webhooks/${path}`, { method: "POST", headers: webhookHeaders, body });
   };
-  /** Lets the provider announce a new user. */
+  /** Makes the provider announce a new user. */
   const createUser = async () => {
     const user = randomUUID();
     const body = JSON.stringify({ action: "create_user", data: { id: user } });
     expect((await send("users", body)).status).toBe(202);
     return user;
   };
-  /** How often the tail has told that a user's first event came. */
+  /** Number of times the tail shows the user's first event. */
   const rowsOf = (user: string, on: Page = page) =>
     ticker(on)
       .getByRole("row", { name: new RegExp(` received user\\.created user/${user}$`) })
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
           await alert(panel(name))
             .getByText("The AWS credentials have expired. Run aws sso login, or set new ones.")
             .waitFor();
-        // What was last known stays.
+        // The last known values stay.
         await panel("Verdict").getByText("The AWS credentials have expired.").waitFor();
         await panel("Queues in numbers").getByRole("rowheader", { name: "users" }).first().waitFor();
       },
@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       ["Queues", "Reading the queues…"],
     ] as const)
       await panel(name, waiting).getByText(words, { exact: true }).waitFor();
-    // Nothing is said of what is not known.
+    // Unknown values are not shown.
     expect(await panel("Pipeline", waiting).locator("dl.numbers").count()).toBe(0);
     isSlow = false;
     for (const go of slow) go();
@@ -218,7 +218,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       before = now;
       return since;
     };
-    // A read that was on its way may still come.
+    // A read that was in progress may still arrive.
     await expect.poll(more, { interval: 1_500 }).toBe(0);
     const user = await createUser();
     await show(true);

@@ -12,7 +12,7 @@ const provided = z.object({ history: z.array(z.object({ code: z.string() })) });
 
 const listed = z.object({ queues: z.array(z.object({ name: z.string(), waiting: z.number() })) });
 
-/** What a person reads of plots and figures. */
+/** Plots and figures. */
 export function describeFigures(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
@@ -29,7 +29,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     const webhooks = () => figureIn(plot, "webhooks");
     const received = receives();
     expect(received).toBeGreaterThan(0);
-    // Reconciliations and what was redriven came there, too.
+    // Reconciliations and redriven messages are in the queues too.
     await expect.poll(webhooks).toBeGreaterThanOrEqual(received);
     expect(await figureIn(plot, "messages to subscribers")).toBeGreaterThan(0);
     expect(await isDrawn(use().page, "Last 15 minutes")).toBe(true);

@@ -7,7 +7,7 @@ const account = "0d1c2b3a-4e5f-4a6b-8c7d-9e8f7a6b5c4d";
 const user = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
 const someAccount = { account_id: account, user_id: user };
 
-/** The names of neighbours in a row of which one covers the other. */
+/** Names of adjacent elements in a row that overlap. */
 async function overlaps(row: Locator): Promise<readonly string[]> {
   const parts = await row.locator(":scope > *:visible").all();
   const boxes = await Promise.all(
@@ -26,7 +26,7 @@ async function isInView(of: Locator): Promise<boolean> {
   return box !== null && box.x >= 0 && box.x + box.width <= 390;
 }
 
-/** What a person reads at the first look, of a stage that is well and of one where two things are wrong. */
+/** The overview of a healthy stage, and of one with two problems. */
 export function describeFirstLook(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
@@ -69,7 +69,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     const row = panel("History")
       .getByRole("link", { name: /endpoint\.updated employment/ })
       .filter({ hasText: `account/${account}` });
-    // A page shows the account by its digest until the account's state is stored.
+    // The page shows the account's digest until the account's state is stored.
     const shown = async () => {
       await open("/events");
       await panel("History").getByRole("link").first().waitFor();
@@ -165,7 +165,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     expect(await isInView(reason)).toBe(true);
     expect(await deadLetters.getByRole("button", { name: /^Redrive these/ }).count()).toBe(0);
     await reason.click();
-    // A masked body still says whom it is about.
+    // A masked body still shows whom it is about.
     await deadLetters.getByText(`"id": "${user}"`).waitFor();
     expect(await violationsInThemes(use().page)).toEqual([]);
     await panel("The dead letter").getByRole("link", { name: "Open in Mapping" }).click();
@@ -182,7 +182,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     await open("/");
     const verdict = panel("Verdict");
     const others = verdict.getByRole("region", { name: "Also wrong", exact: true });
-    // A subscriber's unread messages are wrong after a minute: then there are two.
+    // Unread messages of a subscriber become a second problem after a minute.
     const isCounted = async () => {
       const findings = await others.locator(":scope > ul > li").count();
       const heading = others.getByRole("heading", { name: `Also wrong (${findings})`, exact: true });

@@ -7,7 +7,7 @@ import type { OpenedConsole } from "./opened-console.ts";
 
 const sent = z.object({ id: z.string() });
 
-/** What a person looks for in what has come. */
+/** Searching the history. */
 export function describeHistory(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const history = () => use().page.getByRole("region", { name: "History", exact: true });
@@ -81,10 +81,10 @@ export function describeHistory(use: () => OpenedConsole): void {
     expect(count).toBeGreaterThanOrEqual(1_700);
     const last = list.getByRole("listitem").last();
     await last.getByRole("link").waitFor();
-    // What was seen on the way may be asked for first.
+    // The tail may have requested some events first.
     await expect.poll(() => asked.length).toBeGreaterThan(0);
     expect(asked.some((url) => Number(new URL(url).searchParams.get("offset")) >= 1_500)).toBe(true);
-    // Only what is seen is drawn.
+    // Only visible rows are rendered.
     expect(await list.getByRole("listitem").count()).toBeLessThan(100);
     const href = (await last.getByRole("link").getAttribute("href")) ?? "";
     const id = decodeURIComponent(href.split("/")[2]?.split("?")[0] ?? "");
@@ -96,7 +96,7 @@ export function describeHistory(use: () => OpenedConsole): void {
   });
 }
 
-/** Adds to the log of what stores users, as if it had stored so many within the last hour. */
+/** Logs this many stored users within the last hour. */
 function addStored(functions: readonly LocalFunction[], count: number): void {
   const store = functions.find(({ logicalId }) => logicalId.includes("UsersStore"));
   const line = store?.log().find((each) => each.includes("EVENT_STORED"));

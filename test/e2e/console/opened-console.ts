@@ -11,30 +11,30 @@ import { findChromium } from "../../packages/sandbox/browser.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { type Program, runProgram } from "../../support/program.ts";
 
-/** A console that was started as a person starts it, with a browser that was let in. */
+/** A console started as a user does, with a signed-in browser. */
 export type OpenedConsole = AsyncDisposable & {
   readonly stage: OperatedStage;
-  /** The console itself. */
+  /** The console's process. */
   readonly program: Program;
   readonly origin: string;
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the browser has complained of. */
+  /** Errors in the browser's console. */
   readonly complaints: readonly string[];
-  /** Lets so much time pass for the alarms, which are then looked at. */
+  /** Advances the alarms' clock and evaluates the alarms. */
   readonly passAlarmTime: (milliseconds: number) => Promise<void>;
-  /** Starts one more console. */
+  /** Starts another console. */
   readonly start: (
     ...flags: readonly string[]
   ) => Promise<{ readonly program: Program; readonly url: string }>;
 };
 
 const stageName = "console";
-/** What its stage has otherwise than the one on everybody's machine. */
+/** Differences from the default local stage. */
 export const stageChanges = { retention: { documentVersionsDays: 30 } };
-/** The clock of alarms is behind, so that an alarm that goes off once time has passed lies in the past. */
+/** The alarms' clock starts in the past, so that alarms raised by advancing it are not in the future. */
 const behindAtFirst = 2 * 3_600_000;
-/** Far beyond what a busy machine takes. */
+/** Far longer than a busy machine needs. */
 const patienceMs = 120_000;
 
 export async function openConsole(): Promise<OpenedConsole> {
@@ -90,13 +90,13 @@ export async function openConsole(): Promise<OpenedConsole> {
   };
 }
 
-/** The header that the page's calls carry. */
+/** The header of the page's calls. */
 export async function authorizationOf(page: Page): Promise<{ readonly authorization: string }> {
   const session = await page.evaluate('localStorage.getItem("income-events-session")');
   return { authorization: `Bearer ${session}` };
 }
 
-/** Every violation that axe finds on the page in both themes. */
+/** Violations that axe finds on the page in both themes. */
 export async function violationsInThemes(page: Page): Promise<readonly string[]> {
   const found: string[] = [];
   for (const colorScheme of ["light", "dark"] as const) {
@@ -106,7 +106,7 @@ export async function violationsInThemes(page: Page): Promise<readonly string[]>
   return found;
 }
 
-/** Every violation that axe finds on the page as it stands, with where it is. */
+/** Violations that axe finds on the page, with their places. */
 async function violationsOn(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
@@ -119,7 +119,7 @@ async function violationsOn(page: Page): Promise<readonly string[]> {
   });
 }
 
-/** What a test looks into for itself; both clients end with it. */
+/** Clients for a test's own checks, destroyed with the system. */
 export function queuesAndObjects({ system: { access } }: OperatedStage) {
   const sqs = new SQSClient(access);
   const s3 = new S3Client({ ...access, forcePathStyle: true });

@@ -4,14 +4,16 @@ import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
 import { authorizationOf, type OpenedConsole, violationsInThemes } from "./opened-console.ts";
 
-/** Users of a stage that keeps versions: an account with three versions of its income, and somebody to erase. */
+/**
+ * Users of a stage that keeps versions: an account with three versions of its income, and a user to erase.
+ */
 export type People = {
   readonly user: string;
   readonly account: string;
   readonly toErase: string;
-  /** Events that led to the later two of them, the earlier first. */
+  /** Events that led to its later two versions, earlier first. */
   readonly events: readonly string[];
-  /** Pages about them. */
+  /** URLs of their pages. */
   readonly addresses: readonly string[];
 };
 
@@ -59,7 +61,7 @@ export async function startPeople(stage: OperatedStage): Promise<People> {
   };
 }
 
-/** What a person sees of users and accounts. */
+/** Pages of users and accounts. */
 export function describePeople(use: () => { readonly opened: OpenedConsole; readonly people: People }): void {
   const open = (path: string) => use().opened.page.goto(`${use().opened.origin}${path}`);
   const panel = (name: string) => use().opened.page.getByRole("region", { name, exact: true });

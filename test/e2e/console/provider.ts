@@ -6,13 +6,13 @@ const provided = z.object({ requestsPerMinute: z.number() });
 const issued = z.object({ token: z.string() });
 const elsewhere = "https://other.example/users";
 
-/** What a person sees of the provider, and does about it. */
+/** The provider's page and its actions. */
 export function describeProvider(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
   const fact = (of: string, name: string) => panel(of).locator(`dt:text-is("${name}") + dd`);
 
-  /** The first one may be revoked by now. */
+  /** Issues a token: the first one may be revoked by now. */
   const newToken = async () =>
     issued.parse((await use().stage.run(["sandbox", "token", "--json"])).json()).token;
 

@@ -6,7 +6,7 @@ import type { OpenedConsole } from "./opened-console.ts";
 const triggered = z.object({ id: z.string() });
 const known = z.object({ accounts: z.array(z.object({ connected: z.boolean() })) });
 
-/** What a person does to the provider of a system on this machine, and what they then see of it. */
+/** Controlling the sandbox of a local system. */
 export function describeSandbox(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
@@ -134,12 +134,12 @@ export function describeSandbox(use: () => OpenedConsole): void {
     await said.waitFor();
     const [, now = ""] = /time is (\S+)\./.exec((await said.textContent()) ?? "") ?? [];
     expect(Date.parse(now) - before).toBeGreaterThan(23 * 3_600_000);
-    // The accounts' data of the next day is announced.
+    // Announces the accounts' data of the next day.
     await panel("Latest events").getByText("endpoint.updated").first().waitFor();
   });
 }
 
-/** What a person reads once the cause of a verdict is gone. Nothing else may be wrong with the stage. */
+/** The verdict after its cause is gone. Nothing else may be wrong with the stage. */
 export function describeFixed(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });

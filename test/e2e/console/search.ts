@@ -25,7 +25,7 @@ const logged = z.object({
   ),
 });
 
-/** What a person finds who has nothing but an id, of whatever it may be. */
+/** Searching by any id. */
 export function describeSearch(use: () => OpenedConsole): void {
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
   const run = async (...args: string[]) => (await use().stage.run([...args, "--json"])).json();
@@ -34,7 +34,7 @@ export function describeSearch(use: () => OpenedConsole): void {
     await use().page.getByLabel("Search by id").fill(`  ${id} `);
     await use().page.getByRole("button", { name: "Find", exact: true }).click();
   };
-  /** What subscribers were sent of an account's data. */
+  /** Messages to subscribers about an account's data. */
   const messageAbout = async (account: string) => {
     const sqs = new SQSClient(use().stage.system.access);
     onTestFinished(() => sqs.destroy());
@@ -52,7 +52,7 @@ export function describeSearch(use: () => OpenedConsole): void {
     await expect.poll(isFound).toBeGreaterThan(0);
     return found[0];
   };
-  /** An event that no mapping knows: what stores it rejects its message. */
+  /** An event that no mapping accepts, which its store rejects. */
   const rejected = async () => {
     const { stack } = use().stage.system;
     const body = JSON.stringify({ event: "no_such_event" });

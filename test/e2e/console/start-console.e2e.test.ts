@@ -15,7 +15,7 @@ describe("npm start", () => {
     const directory = await mkdtemp(join(tmpdir(), "start-console-"));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const file = join(directory, "with-console.json");
-    // What would open a browser leaves its name instead.
+    // Browser openers write their name instead of opening a browser.
     for (const opener of [
       "xdg-open",
       "open",

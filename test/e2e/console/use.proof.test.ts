@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
     await waitUntilIdle(opened.stage.system);
     return String(Reflect.get(Object(said), "id"));
   };
-  /** A browser of somebody else, on the other side of the world. */
+  /** Another person's browser in another time zone. */
   const otherBrowser = async (timezoneId: string) => {
     const browser = opened.context.browser();
     if (browser === null) throw new Error("the browser is gone");

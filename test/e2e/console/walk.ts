@@ -7,7 +7,7 @@ const shown = z.object({ event: z.object({ userId: z.string() }) });
 const kinds = ["users", "accounts", "endpoints", "company-accounts"];
 
 /**
- * A person's first walk through the console: the overview, an event that is triggered, and that event found again.
+ * A first walk through the console: the overview, a triggered event, and that event's page.
  * @returns the id of the event, once it was triggered
  */
 export function describeWalk(opened: () => OpenedConsole): () => string {
@@ -61,10 +61,10 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     await press("Find");
     await panel("user.created").waitFor();
     expect(new URL(page().url()).pathname).toBe(`/events/${eventId}`);
-    // Whom it is about is in the logs: a query finds it.
+    // The logs name the subject, so a query finds it.
     expect(calls("dynamodb:Scan")).toBe(scans);
     await panel("Progress").getByText("stored").waitFor();
-    // Times are in the reader's zone.
+    // Times are in the reader's time zone.
     expect(await panel("Progress").textContent()).not.toMatch(/\d-\d\dT\d/);
     await panel("Log").getByText("EVENT_STORED").waitFor();
     await panel("Body").getByText("create_user").waitFor();

@@ -3,7 +3,7 @@ import type { Access } from "@income-events/local-stack/system.ts";
 import { contract, type Message } from "../../../domain/message/message-schemas.ts";
 import { contractMessage } from "../contract-message.ts";
 
-/** Every copy of every message of a subscriber's queue; reading takes them out of it. */
+/** Every copy of every message of a subscriber's queue, taken out. */
 export async function readMessages(access: Access, QueueUrl: string): Promise<readonly Message[]> {
   const client = new SQSClient(access);
   const found: Message[] = [];
@@ -22,11 +22,11 @@ export async function readMessages(access: Access, QueueUrl: string): Promise<re
   }
 }
 
-/** What one event or answer became twice, in words: two places in its series' order, or two events in one place. */
+/** Describes duplicates: an event or answer at two places of its series, or two events at one place. */
 export function duplicatesIn(messages: readonly Message[]): readonly string[] {
   const placeOf = ({ id, type, subject, sequence }: Message) => {
     const place = contract[type].newestOf === "subject" ? subject : `${subject} ${type}`;
-    // Two events of an endpoint can have been received in the same millisecond.
+    // Two events of an endpoint may be received in the same millisecond.
     return [place, sequence, ...(type === "endpoint.updated" ? [id] : [])].join(" ");
   };
   const clash = (name: (message: Message) => string, of: (message: Message) => string) => {

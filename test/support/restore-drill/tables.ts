@@ -16,7 +16,7 @@ export async function readItems(client: DynamoDBClient, TableName: string): Prom
   return items;
 }
 
-/** What a restore from a backup makes: a new table with the items of a moment, and no stream. */
+/** Creates a table as a restore from a backup does: with the items of a point in time, and no stream. */
 export async function createTable(
   client: DynamoDBClient,
   TableName: string,
@@ -36,7 +36,7 @@ export async function createTable(
   for (const Item of items) await client.send(new PutItemCommand({ TableName, Item }));
 }
 
-/** Loses all that a table holds. */
+/** Deletes all items of a table. */
 export async function emptyTable(client: DynamoDBClient, TableName: string): Promise<void> {
   for (const { pk, sk } of await readItems(client, TableName)) {
     if (pk !== undefined && sk !== undefined)

@@ -6,12 +6,15 @@ import { type ProductAssembly, synthesizeProduct } from "../../../scripts/produc
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where `POST` of `{stage, changes}` answers `{directory}`, an assembly that all files of the run share. */
+    /**
+     * URL where `POST` of `{stage, changes}` returns `{directory}`, an assembly that all files of the run
+     * share.
+     */
     assemblyHost: string;
   }
 }
 
-/** Vitest's global setup: synthesizes each stage once for the whole run, when a test first asks for it. */
+/** Vitest's global setup: synthesizes each stage once per run, on first use. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const known = new Map<string, Promise<ProductAssembly>>();
   const assemblyOf = (request: string) => {

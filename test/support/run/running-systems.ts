@@ -5,8 +5,8 @@ import { afterAll } from "vitest";
 
 const prefix = join(tmpdir(), "running-systems-");
 
-// One for each process of tests, which keeps what modules have read of it: commands find what the file started that is
-// under way, and nothing that runs on this machine beside it.
+// One per test process and cached by modules: commands find only systems that the current file started, and
+// nothing else on this machine.
 if (process.env.INCOME_EVENTS_RUNNING?.startsWith(prefix) !== true)
   process.env.INCOME_EVENTS_RUNNING = mkdtempSync(prefix);
 const directory = process.env.INCOME_EVENTS_RUNNING;

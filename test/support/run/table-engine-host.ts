@@ -8,12 +8,12 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where `GET /<engine>` answers `{url}` or `{missing: reason}`; starts the engine when it is first asked. */
+    /** URL where `GET /<engine>` returns `{url}` or `{missing: reason}`; starts the engine on first use. */
     tableEngineHost: string;
   }
 }
 
-/** Vitest's global setup: one engine of each kind for the whole run, and none for a run that needs none. */
+/** Vitest's global setup: one engine of each kind per run, on demand. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const started = new Map<DynamoDbEngine, Promise<RunningDynamoDb>>();
   const engineOf = (name: DynamoDbEngine) => {
@@ -48,7 +48,9 @@ function answer(response: ServerResponse, status: number, content: unknown): voi
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(content));
 }
 
-/** An engine that is not installed is reported from one that is and does not start: only the first may be skipped. */
+/**
+ * Distinguishes an engine that is not installed from one that fails to start: only the first may be skipped.
+ */
 function isMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("No engine for the table");
 }

@@ -2,12 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
-// The process says whose the directory is: a run within a test has its own, which ends with it.
+// Named by process: a run within a test has its own, which ends with it.
 const prefix = `income-events-tests-${process.pid}-`;
 
 /**
- * Vitest's global setup: all that tests and their programs write for a while lies in one directory, which goes with the run.
- * Each project of a run calls it. One within the other would be too long for the path of a browser's socket (107 characters).
+ * Vitest's global setup: puts temporary files of tests and their programs into one directory, deleted with
+ * the run. Each project of a run calls it. A nested directory would be too long for a browser's socket path
+ * (107 characters).
  */
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   const before = tmpdir();

@@ -3,7 +3,7 @@ import { Server } from "node:net";
 
 const remedy = "in a unit test: name its file *.int.test.ts";
 
-/** Node's own signature is internal; all that counts here is that it is called. */
+/** Node's own signature is internal; only the call matters here. */
 Object.defineProperty(ChildProcess.prototype, "spawn", {
   value: () => {
     throw new Error(`a process is started ${remedy}`);
