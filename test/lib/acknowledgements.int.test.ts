@@ -38,7 +38,7 @@ describe("the checks at synth", () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  /** An app as `cdk synth` checks it, without CDK's own validation, which takes seconds. */
+  /** An app checked as in `cdk synth`, without CDK's own validation, which takes seconds. */
   function checked(fill: (app: App) => void) {
     const app = new App({
       outdir: mkdtempSync(join(directory, "assembly-")),
@@ -110,7 +110,7 @@ describe("an acknowledgement", () => {
 });
 
 describe("the packs of NIST, PCI and HIPAA", () => {
-  /** The rules that production breaks, without the pack's name, and how many of its resources do. */
+  /** Rules that production violates, without the pack's name, and the number of resources. */
   function findingsOf(Pack: new (scope: App) => NagPack, written: object): ReadonlyMap<string, number> {
     const app = new App({ builtinCloudFormationValidation: false });
     const stack = stackOf(app, written);

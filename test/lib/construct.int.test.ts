@@ -72,7 +72,7 @@ describe("the construct in a stack of an app", () => {
       id.startsWith("EventsRelay"),
     );
     expect(JSON.stringify(relay?.[1].Properties.Environment)).toContain("EventsSubscriberRiskQueue");
-    // Of two pipelines in one stack each finds its own.
+    // Each of two pipelines in one stack finds its own.
     const Tags = [{ Key: "income-events:subscriber-of", Value: "Mine-Events" }];
     template.resourcePropertiesCountIs("AWS::SQS::Queue", { Tags }, 4);
   });
@@ -241,7 +241,7 @@ describe("the construct in a stack of an app", () => {
       ([, name]) => name,
     );
     expect(arns.filter((name) => name !== partition)).toEqual([]);
-    // A service is named so in each partition; an address of one is not.
+    // A service principal is the same in each partition; a hostname is not.
     const hosts = JSON.stringify(Resources).match(/[\w.-]+\.amazonaws\.com[\w.]*/g) ?? [];
     expect(hosts.filter((host) => !/^[a-z]+\.amazonaws\.com$/.test(host))).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { pipelinesIn, resourcesOf } from "../../packages/cli/core/pipelines.ts";
 
-/** Of a stack in which a pipeline stands for each id. */
+/** A stack with a pipeline for each id. */
 function templateWith(ids: readonly string[]): Template {
   const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
   const codeOf = () => lambda.Code.fromInline("// stand-in");

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { nameOf, productionSettings, type Resource, type Synthesized, synthesized } from "./synthesized.ts";
 import { functionOf, local, production, repository, targetOf } from "./synthesized-stages.ts";
 
-/** Whom what a function sends to queues invokes, directly or by way of others, and so on: those that are among these. */
+/** Functions that their own messages invoke again, directly or through others. */
 function functionsThatReachThemselves({ ofType }: Synthesized): readonly string[] {
   const sources = ofType("AWS::Lambda::EventSourceMapping");
   const consumersOf = (queue: string) =>
@@ -105,7 +105,7 @@ describe("functions", () => {
     });
     expect(local.bundles.get("functions/fetch/data.ts")).toMatchObject({
       timeoutSeconds: 5,
-      // As long as the queue keeps a message: a task is given up before SQS drops it.
+      // As long as the queue keeps a message: a task is rejected before SQS drops it.
       retentionSeconds: 14 * 86_400,
     });
     expect(local.bundles.get("functions/reconcile/users.ts")).toMatchObject({
@@ -115,7 +115,7 @@ describe("functions", () => {
   });
 
   it("call the settings' address, unless the deployment's parameter names another", () => {
-    // A default that held the address would be kept by the next deploy, whatever the settings say by then.
+    // The next deployment would keep a default URL, whatever the settings.
     expect(production.parameters.ProviderBaseUrl).toMatchObject({ Type: "String", Default: "" });
     for (const name of ["FetchData", "RefreshToken", "RegisterWebhooks", "ReconcileUsers"]) {
       expect(functionOf(production, name).Properties.Environment).toMatchObject({
@@ -132,7 +132,7 @@ describe("functions", () => {
     }
   });
 
-  // A private address only where functions call one: else a token could not even be tried.
+  // A private URL only for local calls: otherwise the token could not be proven.
   it.each([
     ["https://api.provider.com", true, true],
     ["https://api.provider.com:8443/base/v_1.2", true, true],

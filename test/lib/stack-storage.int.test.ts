@@ -7,7 +7,7 @@ describe("what holds data", () => {
   const types = [
     "AWS::DynamoDB::GlobalTable",
     "AWS::SQS::Queue",
-    // Who was kept out of a queue, or let in, stays so.
+    // Access to a queue stays as it was.
     "AWS::SQS::QueuePolicy",
     "AWS::S3::Bucket",
     "AWS::SecretsManager::Secret",
@@ -17,7 +17,7 @@ describe("what holds data", () => {
   it.each(types)("is retained in production and goes with any other stage: %s", (type) => {
     const policies = (stack: typeof production) =>
       new Set(stack.ofType(type).map((each) => `${each.DeletionPolicy}, ${each.UpdateReplacePolicy}`));
-    // What a deployment has just made goes with it where it fails: it is empty, and the next one would find it in its way.
+    // A failed deployment deletes what it created: it is empty, and would block the next one.
     expect([...policies(production)]).toEqual(["RetainExceptOnCreate, Retain"]);
     expect([...policies(local)]).toEqual(["Delete, Delete"]);
   });

@@ -18,10 +18,10 @@ describe("queues", () => {
   });
 
   it.each([
-    // Twelve hours of the time that a message is hidden.
+    // Twelve hours in units of the visibility timeout.
     ...kinds.map((kind) => [`${kind}WorkQueue`, (12 * 3_600) / 120] as const),
     ["ErasureWorkQueue", (12 * 3_600) / 1_800] as const,
-    // A task waits by being hidden, and each time is a receive.
+    // A task waits by being hidden, and each wait is a receive.
     ...fetchQueues.map((name) => [name, 1_000] as const),
     ...subscriberQueues.map((name) => [name, 5] as const),
   ])("move what is received too often to its own DLQ: %s, %i times", (name, maxReceiveCount) => {
@@ -34,7 +34,7 @@ describe("queues", () => {
     const inOrder = queues.filter(({ Properties }) => Properties.FifoQueue === true);
     expect(inOrder.map(({ id }) => nameOf(id)).sort()).toEqual(["FetchWorkDeadLetters", "FetchWorkQueue"]);
     for (const { Properties } of inOrder) {
-      // Without these, 300 requests a second would be the limit of the whole queue.
+      // Without these, the whole queue would be limited to 300 requests per second.
       expect(Properties).toMatchObject({
         DeduplicationScope: "messageGroup",
         FifoThroughputLimit: "perMessageGroupId",
@@ -231,7 +231,7 @@ describe("synthesis", () => {
 
   it("gives stages names of their own and no physical name that could collide", () => {
     expect([production.name, local.name]).toEqual(["income-events-test", "income-events-local"]);
-    // These name another resource, a metric, a host of the operator's, or what people read.
+    // These name another resource, a metric, a host, or a text for people.
     const naming = /^(?!(Function|Metric|Stage|Domain|Display)Name$)[A-Za-z]*Name$/;
     const named = production.resources.flatMap(({ Type, Properties }) =>
       Object.entries(Properties)

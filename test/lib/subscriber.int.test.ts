@@ -20,7 +20,7 @@ function appWith(fill: (stack: Stack, add: (id: string, written: object) => Inco
 
 type Statement = { readonly Action: string | readonly string[]; readonly Resource: object };
 
-/** What the policy beside a role says. */
+/** Statements of a role's policy. */
 function statementsOf(template: Template, role: string): readonly Statement[] {
   const policies = Object.entries(template.findResources("AWS::IAM::Policy"));
   const [policy] = policies.filter(([id]) => id.startsWith(role));

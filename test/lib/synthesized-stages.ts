@@ -10,7 +10,7 @@ const localSettings = JSON.parse(readFileSync(join(repository, "stages/local.jso
 
 export const local = synthesized(localSettings, "local");
 
-/** The logical id, without hash, that a `Ref` or `Fn::GetAtt` points to. */
+/** The logical id, without hash, that a `Ref` or `Fn::GetAtt` references. */
 export function targetOf(value: unknown): string {
   const found = /"(?:Ref|Fn::GetAtt)":\[?"([^"]+)"/.exec(JSON.stringify(value) ?? "");
   return nameOf(found?.[1] ?? "");

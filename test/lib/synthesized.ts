@@ -25,7 +25,7 @@ const template = z.object({
 
 export type Resource = z.output<typeof resource> & { readonly id: string };
 
-/** A stack as CloudFormation would get it, and what each function's bundle would hold. */
+/** A stack as CloudFormation gets it, and the settings in each function's bundle. */
 export type Synthesized = {
   readonly name: string;
   readonly terminationProtection: boolean;
@@ -42,12 +42,12 @@ export type Synthesized = {
 const known = new Map<string, Synthesized>();
 
 /**
- * Synthesizes a stage with stand-in code: bundles have tests of their own. All files of a process share what was
- * synthesized from the same settings.
+ * Synthesizes a stage with stand-in code: bundles have their own tests. Files of a process share results for
+ * the same settings.
  */
 export function synthesized(settings: unknown, stage = "test"): Synthesized {
   const key = JSON.stringify([stage, settings]);
-  // JSON has no word for some values, such as `undefined`.
+  // JSON cannot represent some values, such as `undefined`.
   if (!isDeepStrictEqual(JSON.parse(key), [stage, settings])) return synthesizeAnew(settings, stage);
   const made = known.get(key) ?? synthesizeAnew(settings, stage);
   known.set(key, made);
@@ -100,12 +100,12 @@ function read(settings: unknown, stage: string, outdir: string): Synthesized {
   };
 }
 
-/** A logical id without the hash that CDK puts at its end. */
+/** A logical id without CDK's hash. */
 export function nameOf(logicalId: string): string {
   return logicalId.replace(/[0-9A-F]{8}$/, "");
 }
 
-/** Production settings with a real-looking address and a subscriber in another account. */
+/** Production settings with a realistic URL and a subscriber in another account. */
 export const productionSettings = {
   production: true,
   alarms: { emails: ["on-call@example.com"] },

@@ -55,13 +55,13 @@ describe("an app that is installed from the packages' files, in an empty folder 
   it("is synthesized without a network: neither the app nor CDK's program tries to connect", async () => {
     const asked = join(folder, "asked");
     const guard = pathToFileURL(join(repository, "test/support/failing/refuse-network.ts")).href;
-    // What CDK's program has kept of the network's answers is elsewhere.
+    // CDK's cache of network answers is elsewhere.
     const home = { CDK_HOME: join(folder, "home of CDK") };
     const env = { ...source.env, ...home, NODE_OPTIONS: `--import ${guard}`, NETWORK_ASKED: asked };
     const synth = ["node_modules/.bin/cdk", "synth", "--quiet", "-c", "stage=prod"];
     await run({ env }, app, synth);
     expect(existsSync(asked) ? readFileSync(asked, "utf8") : "").toBe("");
-    // Such a try is seen: with notices, CDK's program asks AWS for them.
+    // Checks the check: with notices, CDK calls AWS.
     await run({ env }, app, [...synth, "--no-validation", "--notices"]);
     expect(readFileSync(asked, "utf8")).toContain("cdk");
   });
@@ -155,7 +155,7 @@ describe("an app that is installed from the packages' files, in an empty folder 
   });
 });
 
-/** Installs a next version of the construct, whose functions have other code. */
+/** Installs a new version of the construct, whose functions have different code. */
 async function upgrade(source: Source, folder: string, app: string): Promise<void> {
   const next = join(folder, "next");
   cpSync(join(folder, "cdk"), next, { recursive: true });
@@ -172,7 +172,10 @@ async function upgrade(source: Source, folder: string, app: string): Promise<voi
   await run(source, app, ["npm", "install", join(folder, "income-events-cdk-0.1.1.tgz")]);
 }
 
-/** As the provider does: again until it is taken. @returns the new user's id */
+/**
+ * Resends until accepted, as the provider does.
+ * @returns the new user's id
+ */
 async function deliver(api: string, headers: Readonly<Record<string, string>>): Promise<string> {
   const id = crypto.randomUUID();
   const body = JSON.stringify({ action: "create_user", data: { id } });

@@ -13,7 +13,7 @@ const fileOf = (name: string) => join(repository, "node_modules", name);
 type Manager = {
   readonly program: string;
   readonly install: readonly string[];
-  /** Before the name of a program that a package brings. */
+  /** Prefix of a command that a package installs. */
   readonly exec: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 };
@@ -21,7 +21,7 @@ type Manager = {
 const pnpm: Manager = { program: fileOf("pnpm/bin/pnpm.cjs"), install: ["install"], exec: ["exec"] };
 const classicYarn: Manager = {
   program: fileOf("yarn/bin/yarn.js"),
-  // The registry serves esbuild as it is installed here: its script has run, and can't once more.
+  // The registry serves esbuild as installed here: its install script has run, and cannot run again.
   install: ["install", "--ignore-scripts"],
   exec: ["--silent", "run"],
 };
@@ -49,7 +49,7 @@ describe("an app that another package manager than npm installs, below a path wi
   const installed = async (name: string, { program, install, exec, env }: Manager) => {
     const app = join(folder, name);
     cpSync(join(folder, "my-events"), app, { recursive: true });
-    // Yarn looks for the project's root.
+    // Yarn searches for the project's root.
     writeFileSync(join(app, "yarn.lock"), "");
     const within = { env: { ...source.env, ...env, ...stores(folder, source.registry.url) } };
     const ofManager = (words: readonly string[]) => [process.execPath, program, ...words];
@@ -61,7 +61,7 @@ describe("an app that another package manager than npm installs, below a path wi
     };
   };
   const synthesize = async ({ app, exec }: Awaited<ReturnType<typeof installed>>) => {
-    // The template's checks are those of npm's app.
+    // The npm app runs the template's checks.
     await exec("cdk", "synth", "--quiet", "--no-validation", "-c", "stage=prod");
     expect(globSync("cdk.out/*.template.json", { cwd: app })).toHaveLength(1);
     expect(await exec("income-events", "--version")).toContain("0.1.0");
@@ -77,9 +77,9 @@ describe("an app that another package manager than npm installs, below a path wi
     const one = await installed(name, manager);
     await one.exec("tsc");
     await synthesize(one);
-    // dev looks there whether another version was installed.
+    // dev checks there whether another version was installed.
     expect(notesOfInstalls.filter((file) => existsSync(join(one.app, file)))).toHaveLength(1);
-    // Nothing of a package's own is where only hoisting would put it.
+    // A package's own dependencies are not where only hoisting would put them.
     if (name === "pnpm") expect(existsSync(join(one.app, "node_modules/croner"))).toBe(false);
     apps.set(name, one);
   });
@@ -98,7 +98,7 @@ describe("an app that another package manager than npm installs, below a path wi
   });
 });
 
-/** Folders and addresses of the test's own, by the names that each of them reads. */
+/** The test's own folders and URLs, by each tool's variable names. */
 function stores(folder: string, registry: string): Readonly<Record<string, string>> {
   return {
     npm_config_store_dir: join(folder, "pnpm-store"),
@@ -107,7 +107,7 @@ function stores(folder: string, registry: string): Readonly<Record<string, strin
     YARN_REGISTRY: registry,
     YARN_NPM_REGISTRY_SERVER: registry,
     YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1",
-    // The registry doesn't know how old a version is.
+    // The registry does not know the age of a version.
     YARN_NPM_MINIMAL_AGE_GATE: "0",
     YARN_ENABLE_IMMUTABLE_INSTALLS: "false",
     YARN_ENABLE_TELEMETRY: "false",

@@ -18,7 +18,7 @@ const reader = {
   credentials: { accessKeyId: "LOCALREADER000000000", secretAccessKey: "secret" },
 };
 
-/** Reads a document that is answered with these answers one after the other. */
+/** Reads a document with these answers in order. */
 async function readThe(
   answers: readonly Answered[],
   announced: Partial<AnnouncedDocument> = {},

@@ -12,7 +12,7 @@ import { consumer } from "../../functions/store/consumer.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { context, httpEvent, sqsEvent } from "../functions/support/lambda.ts";
 
-/** What begins a line of its own somewhere: in a log, a terminal, a header, a page. */
+/** Characters that start a new line somewhere: in a log, a terminal, a header, a page. */
 const breaks = [
   ["CR LF", "a\r\nx-injected: 1"],
   ["LF", 'a\n{"code":"EVENT_STORED"}'],
@@ -38,7 +38,7 @@ describe("a text that breaks a line", () => {
   });
   afterEach(() => void vi.restoreAllMocks());
 
-  /** A webhook's way through receiver and consumer; ids need be no UUIDs here. */
+  /** A webhook's path through receiver and consumer; ids need not be UUIDs here. */
   const dataFlowOf = async (body: string, headers: Record<string, string>) => {
     const sent = new Map<string, Outgoing[]>([
       ["queue", []],
@@ -102,7 +102,7 @@ describe("a text that breaks a line", () => {
         expect(stored).toEqual([]);
         for (const reason of reasons) expect(reason).toMatch(oneLine);
       }
-      // Seven are accepted and end as dead letters with a reason, the last is refused.
+      // Seven are accepted and become dead letters with a reason; the last is refused.
       expect(ways.map(({ reasons }) => reasons.length)).toEqual([1, 1, 1, 1, 1, 1, 1, 0]);
       expect(ways.at(-1)?.statusCode).toBe(401);
       expect(written.length).toBeGreaterThan(7);

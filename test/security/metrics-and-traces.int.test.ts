@@ -7,7 +7,7 @@ import { productionSettings, synthesized } from "../lib/synthesized.ts";
 const stack = synthesized({ ...productionSettings, tracing: "service" });
 const repository = join(import.meta.dirname, "../..");
 
-/** Fields of a log line that hold a number, or one of a few words of ours: see functions/runtime/log.ts. */
+/** Log fields with a number or one of a few fixed words: see functions/runtime/log.ts. */
 const counts = [
   "attempts",
   "conflicting",
@@ -21,7 +21,7 @@ const counts = [
   "reread",
 ];
 const words = ["code", "function", "kind", "level", "queue", "subscriber"];
-/** The name of an event that the settings ignore, or `other`: words of the operator's. */
+/** The operator's words: the name of an event that the settings ignore, or `other`. */
 const wordsOfSettings = ["name"];
 
 const filterProperties = z.object({
@@ -46,7 +46,7 @@ describe("what metrics and traces can hold of a person or a secret", () => {
       for (const { Value } of Dimensions)
         expect([...words, ...wordsOfSettings].map((field) => `$.${field}`)).toContain(Value);
     }
-    // No function sends metrics by itself.
+    // No function sends metrics itself.
     expect(stack.text).not.toContain("cloudwatch:PutMetricData");
   });
 

@@ -17,7 +17,7 @@ import { createProgram } from "../../packages/cli/program.ts";
 import { inMemory } from "../../packages/subscriber/memory.ts";
 import { createReader } from "../../packages/subscriber/reader.ts";
 
-/** Names by which a careless copy reaches what all objects inherit from. */
+/** Names by which a careless copy reaches the prototype of all objects. */
 const poison =
   '"__proto__":{"polluted":1,"connected":false},"constructor":{"prototype":{"polluted":1}},"prototype":{"polluted":1}';
 const poisoned = (fields: string) => `{${poison},${fields}}`;
@@ -31,7 +31,7 @@ afterEach(() => {
   expect(polluted()).toEqual([undefined, undefined, undefined, undefined, undefined]);
 });
 
-/** What is inherited counts for nothing. */
+/** Inherited properties are ignored. */
 function unlessRefused(act: () => unknown): unknown {
   try {
     return act();

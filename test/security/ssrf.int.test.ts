@@ -18,7 +18,7 @@ const limits = {
 };
 const now = () => new Date();
 
-/** Who asks a server to call what only that server can reach hides the address so: each known way, by its name. */
+/** Known ways of disguising an address that only the server can reach, by name. */
 const addresses = [
   ["loopback", "127.0.0.1"],
   ["loopback, any of its network", "127.8.9.10"],
@@ -76,7 +76,7 @@ const addresses = [
   ["broadcast", "255.255.255.255"],
 ] as const;
 
-/** Names in which another host is meant than a reader sees: not even the form of an address. */
+/** Names that mean another host than they appear to, without having the form of an address. */
 const forms = [
   ["a user before it", "https://provider.example@127.0.0.1"],
   ["a user and a password before it", "https://provider.example:443@169.254.169.254"],
@@ -140,7 +140,7 @@ describe("a name that leads inside, and an answer that does", () => {
     inside.answer = () => ({ json: [] });
   });
 
-  /** The provider under a name that resolves to these. */
+  /** A provider whose name resolves to these addresses. */
   const named = (resolved: readonly string[]) =>
     new ProviderApi(`http://name.example:${new URL(inside.url).port}`, limits, now, resolvingTo(resolved));
   const plain = addresses.map(([, host]) => host.replace(/^\[|\]$/g, "")).filter((host) => isIP(host) !== 0);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RelayRecords, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import type { StreamRecord } from "../../../adapters/streams/change-stream.ts";
 
-/** What the function does with the numbers of an invocation's records. */
+/** The function's behaviour for the numbers of an invocation's records. */
 type Relay = (numbers: readonly string[]) => { failed: string } | "crash" | undefined;
 
 describe("relaying again", () => {
@@ -46,7 +46,7 @@ describe("relaying again", () => {
     invoker(some);
   const numbersOf = (failed: Awaited<ReturnType<RelayRecords>>) =>
     failed.map(({ record }) => record.dynamodb?.SequenceNumber);
-  /** Fails as the relay does: at the first record of which something failed. */
+  /** Fails as the relay does, at the first failed record. */
   const failing =
     (...poison: readonly string[]): Relay =>
     (numbers) => {

@@ -8,7 +8,7 @@ import { singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
 import { startTestSystem } from "../../support/engines.ts";
 
-/** A DynamoDB that answers with given dates, one after the other; none: without the header. */
+/** A DynamoDB whose answers have these dates in order; undefined: no header. */
 async function clientOf(dates: (string | undefined)[]): Promise<DynamoDBClient> {
   const server = createServer((_, response) => {
     const date = dates.shift();

@@ -32,7 +32,10 @@ await describeOnEachTable("shared writes", (tables) => {
     where: [{ path: ["map", "value"], operator: "=", value: known }],
   });
 
-  /** Decides about each batch as it leaves. @returns the numbers of statements in the requests so far */
+  /**
+   * Decides about each batch before it is sent.
+   * @returns numbers of statements by request
+   */
   const watch = (decide: (call: Call, requests: number) => Outcome = () => undefined) => {
     const sizes: number[] = [];
     onTestFinished(
@@ -45,7 +48,7 @@ await describeOnEachTable("shared writes", (tables) => {
     return sizes;
   };
 
-  /** Answers an error for the statement on a key, and lets the others through. */
+  /** Fails the statement on a key and applies the others. */
   const failing = (pk: string, code: StatementError["code"], { body }: Call): Outcome => {
     const place = batchEntries(body).findIndex((entry) => JSON.stringify(entry).includes(pk));
     return place < 0 ? undefined : failStatements(body, new Map([[place, { code, message: "injected" }]]));

@@ -14,11 +14,14 @@ const income = { endpoint: "income" };
 
 type Item = Record<string, unknown>;
 
-/** A table whose writes fail or lose their answers, while an operator sets and ends holds between any two calls. */
+/**
+ * A table whose writes fail or lose their answers, while an operator sets and ends holds between any two
+ * calls.
+ */
 class World {
   readonly items = new Map<string, Item>();
   readonly #choices: number[];
-  /** What the operator does next, a request at a time. */
+  /** The operator's next requests. */
   readonly #steps: (() => void)[] = [];
 
   constructor(choices: readonly number[]) {

@@ -22,7 +22,7 @@ import { systemWithTable } from "../../support/system-with-table.ts";
 
 const income = { endpoint: "income" };
 const range = { start: "2026-01-01", end: "2026-01-31" };
-/** Hardly compresses: about three quarters of its length. */
+/** Almost incompressible text of about three quarters of this length. */
 const noise = (bytes: number) => JSON.stringify(randomBytes(Math.ceil((bytes * 3) / 4)).toString("base64"));
 
 await describeOnEachTable("stored documents", (tables) => {
@@ -46,7 +46,7 @@ await describeOnEachTable("stored documents", (tables) => {
   const stored = async () => (await item())?.document;
   const textOf = ({ parts }: Content) => Buffer.concat(parts).toString();
 
-  /** The document after a call, over the one that is known. */
+  /** The document after a call, given the stored one. */
   function next(
     known: StoredDocument | undefined,
     content: Content | undefined,

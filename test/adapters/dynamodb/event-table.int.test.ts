@@ -33,7 +33,7 @@ await describeOnEachTable("the event table", (tables) => {
     eventTable(made.system.dynamodb, made.table.name, retentionInDays);
   const stored = (event: IncomeEvent) => made.table.item(`USER#${event.userId}`, `EVENT#${event.id}`);
   const sentAt = Date.parse(receivedAt);
-  /** A receipt in a message that was sent so many milliseconds after the event's own. */
+  /** A receipt in a message that was sent this many milliseconds after the event. */
   const receipt = (event: IncomeEvent, id: string, later = 0): Receipt => {
     const { message, ...rest } = receiptOf(event, body, id);
     return { ...rest, message: { ...message, sentAt: sentAt + later } };
@@ -56,7 +56,7 @@ await describeOnEachTable("the event table", (tables) => {
     });
   });
 
-  // Each field below differs in the second receipt: it would be overwritten if it were written at all.
+  // Every field below differs in the second receipt, so any overwriting would show.
   test.each([
     ["its own id", own, {}],
     ["neither id nor time", {}, { count: 2, last: "m2", since: sentAt + 5 }],
@@ -89,7 +89,7 @@ await describeOnEachTable("the event table", (tables) => {
     const batch = [...known, ...unknown].map((event) => receiptOf(event));
     expect(await record(batch)).toEqual(["duplicate", "duplicate", "first", "first"]);
     expect(callsOf("BatchGetItem") - before.looks).toBe(1);
-    // What needs no look does not wait for one.
+    // Receipts without a read do not wait for one.
     expect(callsOf("BatchExecuteStatement") - before.writes).toBe(2);
     expect(units() - before.units).toBe(batch.length);
   });
@@ -123,7 +123,7 @@ await describeOnEachTable("the event table", (tables) => {
   test("a hundred receipts at once are one item with a hundred receipts, and one of them is the first", async () => {
     const event = eventOf();
     const outcomes: unknown[] = [];
-    /** As SQS does: what failed comes again. */
+    /** Redelivers failed messages, as SQS does. */
     const deliver = async (batch: readonly Receipt[]): Promise<void> => {
       const recorded = await recorder()(batch);
       outcomes.push(...recorded.filter((outcome) => typeof outcome === "string"));
@@ -138,7 +138,7 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await made.table.items(`USER#${event.userId}`)).toMatchObject([{ receipts: { count: 100 } }]);
   });
 
-  /** Lets something happen once a call of this name is answered, or before it leaves. */
+  /** Runs an action once a call of this name was answered, or before it is sent. */
   const meanwhile = (name: string, at: "before" | "after", happen: () => Promise<unknown>) => {
     let hasHappened = false;
     const end = made.system.intercept(async ({ action }, phase) => {
@@ -172,7 +172,7 @@ await describeOnEachTable("the event table", (tables) => {
     onTestFinished(watched);
     expect(await recorder()([receipt(event, "m2")])).toEqual(["duplicate"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 2, first: "m1", last: "m2" } });
-    // The first looks of both cost half, the second one must miss nothing.
+    // The first reads are eventually consistent at half the cost; the second one must be consistent.
     expect(looks).toEqual([false, false, true]);
   });
 

@@ -28,7 +28,7 @@ const data: fc.Arbitrary<DataName> = fc.oneof(
 type Named = readonly [Subject, DataName];
 const anyTwo = fc.tuple(fc.tuple(subject, data), fc.tuple(subject, data));
 
-/** Two that are the same text where their parts are joined as they are: cut at one of its separators, or at another. */
+/** Pairs whose parts join to the same text without escaping: cut at one of its separators, or at another. */
 const ofOneText: typeof anyTwo = fc
   .array(fc.constantFrom("a", "b", "%2F", day1, `${day1}..${day2}`), { minLength: 3, maxLength: 5 })
   .chain((parts) => {

@@ -3,7 +3,7 @@ import type { Receipt } from "../../../adapters/dynamodb/event-table.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 
-/** A receipt of an event, in a message of its own unless one is named. */
+/** A receipt of an event, by default in a message of its own. */
 export function receiptOf(
   event: IncomeEvent,
   body: Body = { type: "text", text: "{}" },

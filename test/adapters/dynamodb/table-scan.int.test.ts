@@ -15,7 +15,7 @@ await describeOnEachTable("a scan of the table", (tables) => {
   beforeAll(async () => {
     system = await startTestSystem(tables);
     table = await system.createTable();
-    // Over one page of 1 MB.
+    // More than a page of 1 MB.
     for (let index = 0; index < 9; index += 1) {
       for (const sk of ["EVENT#1", "DATA#x", "STATE"])
         await put({ pk: `USER#${index}`, sk, body: "x".repeat(60_000) });
@@ -40,7 +40,7 @@ await describeOnEachTable("a scan of the table", (tables) => {
     const items = pages.flatMap((page) => page.items);
     expect(items).toHaveLength(9);
     for (const item of items) expect(item).toEqual({ pk: expect.any(String), sk: "EVENT#1", event: "e" });
-    // One engine counts the item again that ends a page.
+    // One engine counts the last item of a page again.
     expect(pages.reduce((sum, { examined }) => sum + examined, 0)).toBeGreaterThanOrEqual(27);
   });
 
@@ -62,7 +62,7 @@ await describeOnEachTable("a scan of the table", (tables) => {
   it("can be given the table's size before", async () => {
     const size = await tableSize(system.dynamodb, table.name);
     expect(size).toEqual({ items: 27, bytes: expect.any(Number) });
-    // One engine counts no bytes.
+    // One engine reports no sizes.
     expect(size.bytes === 0 || size.bytes > 27 * 60_000).toBe(true);
   });
 });

@@ -198,7 +198,7 @@ await describeOnEachTable("versioned records", (tables) => {
     const before = made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
     const states = await Promise.all(subjects.map((each) => known.loadState(each)));
     expect(states.map((state) => state?.subject)).toEqual([undefined, ...subjects.slice(1)]);
-    // DynamoDB takes a hundred keys at once.
+    // DynamoDB accepts a hundred keys per request.
     expect(made.system.calls().get("test dynamodb:BatchGetItem")).toBe(before + 2);
   });
 

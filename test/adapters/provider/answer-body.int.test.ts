@@ -54,7 +54,7 @@ describe("an answer's body", () => {
       const isCut = Promise.withResolvers<void>();
       fixture.provider.answer = () => (response) => {
         response.writeHead(status);
-        // Each byte is in time for the time-out between two parts.
+        // Each byte is within the time-out between two parts.
         const timer = setInterval(() => response.write(" "), 20);
         response.on("close", () => {
           clearInterval(timer);

@@ -16,7 +16,7 @@ await describeOnEachTable("the breaker", (tables) => {
     turns = [];
   });
 
-  /** One environment. With the greatest random number a wait is its ceiling. */
+  /** One environment. With the maximum random number, a wait is its upper bound. */
   const environment = (): CircuitBreaker =>
     new CircuitBreaker(made.system.dynamodb, made.table.name, {
       settings,

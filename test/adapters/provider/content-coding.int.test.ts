@@ -14,13 +14,13 @@ const fixture = providerApiFixture();
 const text = '{"data":[{"amount":12345678901234567890.10,"name":"José"}]}';
 const whole = Buffer.from(text);
 
-/** Answers with these bytes under this `Content-Encoding`. */
+/** Answers with these bytes and this `Content-Encoding`. */
 function answering(bytes: Uint8Array, coding: string | string[] | undefined, status = 200) {
   fixture.provider.answer = () => (response) => {
     if (coding !== undefined) response.setHeader("content-encoding", coding);
     response.writeHead(status, { "content-type": "application/json" }).end(bytes);
   };
-  // What takes long here is to inflate, on a machine that does other things.
+  // Long time-outs, because inflating may take long on a busy machine.
   const timeouts = { connectSeconds: 10, headersSeconds: 10, bodySeconds: 10 };
   return new ProviderApi(fixture.provider.url, { ...limits, timeouts }, () => noon).send("jwt", get);
 }

@@ -10,7 +10,7 @@ const call = { method: "GET", path: "/users" } as const;
 const answer: ApiAnswer = { found: true, ...dataIn("[]") };
 const rateUsedUp = waiting("the provider's rate is used up", 2, 60);
 
-/** What happened, in order. */
+/** Events of the wrapped call, in order. */
 function guarded(outcome: () => Promise<ApiAnswer>) {
   const steps: unknown[] = [];
   const admit = async () => {

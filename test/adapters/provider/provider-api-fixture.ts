@@ -13,7 +13,7 @@ export const limits = { timeouts, maxResponseBytes, allowPrivateAddresses: true 
 
 export const get = { method: "GET", path: "/api/v0.4/users" } as const;
 
-/** What a call fails with. */
+/** The failure of a call. */
 export async function failureFrom(call: Promise<unknown>) {
   const error = await call.then(
     (answer) => expect.fail(`answered ${JSON.stringify(answer)}`),
@@ -23,7 +23,7 @@ export async function failureFrom(call: Promise<unknown>) {
   return failureOf(error);
 }
 
-/** A provider that answers as each test says, and calls to it. */
+/** A scripted provider, and calls to it. */
 export function providerApiFixture() {
   const made = {} as {
     provider: TestProvider;

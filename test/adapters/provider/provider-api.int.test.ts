@@ -143,7 +143,7 @@ describe("the connection", () => {
         response.writeHead(status).end("x".repeat(5_000));
       };
       await call.send("jwt", get).catch(() => undefined);
-      // The connection is free a turn after the answer's end.
+      // The connection is released one turn after the answer ends.
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(ports.size).toBe(1);

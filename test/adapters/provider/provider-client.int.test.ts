@@ -19,7 +19,7 @@ beforeAll(async () => {
   [provider, system] = await Promise.all([startTestProvider(), startTestSystem()]);
 });
 afterAll(() => Promise.all([provider.close(), system.close()]));
-/** What a call fails with. */
+/** The failure of a call. */
 async function failureFrom(call: Promise<unknown>) {
   return failureOf(
     await call.then(

@@ -23,7 +23,7 @@ await describeOnEachTable("the call window", (tables) => {
   const used = async () => (await made.table.item("PROVIDER", `WINDOW#${time}`))?.used;
   const updates = () => made.system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
-  /** How many of so many permits, asked for at once by each caller, were given. */
+  /** Number of granted permits when each caller requests several at once. */
   async function given(callers: readonly (() => Promise<void>)[], timesEach: number): Promise<number> {
     const asked = callers.flatMap((permit) => Array.from({ length: timesEach }, () => permit()));
     const outcomes = await Promise.allSettled(asked);

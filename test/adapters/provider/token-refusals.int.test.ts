@@ -20,7 +20,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     asked = 0;
   });
 
-  /** What one process knows. */
+  /** The cache of one process. */
   const knowing = (ask = async () => {}) =>
     tokenRefusals(
       note,
@@ -90,7 +90,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(await known()).toBe("noted");
     await note.conclude("v1", true);
     expect(await known()).toBe("ended");
-    // The provider takes it for others: that a call was refused was the matter of its path.
+    // The provider accepts it elsewhere, so the refusal was about the path.
     await note.conclude("v1", false);
     expect(await known()).toBe("none");
     await note.note("v2");

@@ -106,7 +106,7 @@ const byName = system.access.endpoint.replace("127.0.0.1", "localhost");
 const configFile = join(mkdtempSync(join(tmpdir(), "aws-")), "config");
 writeFileSync(configFile, `[profile emulated]\nendpoint_url = ${byName}\n`);
 
-/** Where a client would send a request for an object of the bucket `kept`. */
+/** URL to which a client would send a request for an object of the bucket `kept`. */
 async function addressOf(settings: S3ClientConfig): Promise<string> {
   let address = "";
   const client = s3Client(S3Client, {

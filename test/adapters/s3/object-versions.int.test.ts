@@ -6,7 +6,7 @@ import { versionPurger } from "../../../adapters/s3/object-versions.ts";
 
 type Version = { readonly key: string; readonly id: string; readonly isMarker?: boolean };
 
-/** A versioned bucket, which the engines lack: the newest version of a key first, two on a page. */
+/** A versioned bucket, which the engines lack: newest version of a key first, two per page. */
 let versions: readonly Version[] = [];
 let nextId = 0;
 const isLatest = ({ key, id }: Version) => versions.find((each) => each.key === key)?.id === id;
@@ -64,7 +64,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Versions of keys, the oldest first. */
+/** Versions of keys, oldest first. */
 const bucketOf = (...keys: readonly string[]) => {
   versions = keys.map((key) => ({ key, id: `${nextId++}` })).toReversed();
 };

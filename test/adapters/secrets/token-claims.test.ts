@@ -9,7 +9,7 @@ describe("the claims of a token", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (iat, exp) => {
         const lifetime = readTokenLifetime(jwt(JSON.stringify({ iat, exp })));
-        // JSON has no negative zero, and toEqual says it from zero.
+        // JSON has no negative zero, but toEqual distinguishes it from zero.
         expect(lifetime).toEqual({
           ...(typeof iat === "number" ? { issuedAt: iat + 0 } : {}),
           ...(typeof exp === "number" ? { expiresAt: exp + 0 } : {}),

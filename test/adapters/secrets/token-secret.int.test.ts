@@ -45,10 +45,10 @@ test("a token is not promoted over a version that was replaced meanwhile", async
   expect(await secret.current()).toMatchObject({ versionId: other, token: "set by an operator" });
 });
 
-/** The refusals that Secrets Manager's API reference lists for UpdateSecretVersionStage. */
+/** Errors of UpdateSecretVersionStage in the Secrets Manager API reference. */
 const refusals = ["InvalidParameterException", "InvalidRequestException", "ResourceNotFoundException"];
 
-/** Every move of a label is answered with the refusal, whatever has become of the label. */
+/** Answers every move of a label with the error, although it may have been applied. */
 const refuseMoves = (errorType: string) =>
   system.intercept(async ({ action }) =>
     action === "secretsmanager:UpdateSecretVersionStage"

@@ -71,7 +71,7 @@ describe("the archive of dead letters", () => {
     const seen: DeadLetter[] = [];
     await archive.source("users")(async (deadLetters) => {
       seen.push(...deadLetters);
-      // The last two, which the next batch would hold.
+      // The last two, which are in the next batch.
       for (const Key of (await bucket.keys()).slice(10))
         await system.s3.send(new DeleteObjectCommand({ Bucket: bucket.name, Key }));
       return { done: [], isEnough: false };

@@ -5,7 +5,7 @@ import { mayHoldOthers, queueDeadLetters } from "../../../adapters/sqs/queue-dea
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
-/** A queue that shows what a test says, batch by batch: the order is SQS's own. */
+/** A queue that returns scripted batches, because SQS determines its own order. */
 async function startScriptedQueue(batches: readonly (readonly string[])[]) {
   const waiting = [...batches];
   const server = createServer((message, response) => {

@@ -37,7 +37,7 @@ async function emptyQueue(name: string): Promise<string> {
   return QueueUrl;
 }
 
-/** A queue of its own with a message in it. */
+/** A new queue with a message in it. */
 async function usedQueue(name: string): Promise<string> {
   const { sqs } = clients(system, system.operator);
   const QueueUrl = await emptyQueue(name);
@@ -45,7 +45,7 @@ async function usedQueue(name: string): Promise<string> {
   return QueueUrl;
 }
 
-/** The metrics as they are seen so many hours later. */
+/** The metrics this many hours later. */
 function metricsIn(hours: number) {
   const { cloudwatch } = clients(system, system.operator);
   return queueMetrics(cloudwatch, () => new Date(Date.now() + hours * hour));

@@ -35,7 +35,7 @@ describe("a search in a queue", () => {
     expect(left.map(({ Body }) => Body).sort()).toEqual(
       Array.from({ length: 25 }, (_, index) => `other ${index}`).sort(),
     );
-    // Twice in all: by the search once, and now.
+    // Received twice: by the search, and now.
     for (const { Attributes } of left)
       expect(Number(Attributes?.ApproximateReceiveCount)).toBeLessThanOrEqual(2);
   });

@@ -17,7 +17,7 @@ const bodies = async () => (await system.drain(queueUrl)).map(({ Body }) => Body
 const numbered = (count: number, filler = "") =>
   Array.from({ length: count }, (_, index) => ({ body: `${index}${filler}` }));
 
-/** How many requests a sending takes. */
+/** Number of requests for sending these messages. */
 async function requestsFor(messages: readonly Outgoing[]): Promise<number> {
   const before = requests();
   expect(await send(messages)).toEqual(messages.map(() => undefined));
@@ -113,7 +113,7 @@ test("a missing queue is reported for each message", async () => {
   }
 });
 
-/** The engine fails whole requests only: SQS's partial failures are put into its answers here, one after the other. */
+/** The engine can fail only whole requests: adds SQS's partial failures to its answers in order. */
 function answering(...answers: readonly (readonly BatchResultErrorEntry[])[]) {
   const client = new SQSClient({ region: "eu-central-1", endpoint: "http://127.0.0.1:1" });
   const sent: (string | undefined)[][] = [];

@@ -21,7 +21,7 @@ const event = fc
     }),
   );
 
-/** A change of each kind, the second write of its item too. */
+/** A change of each kind, including a second write of the same item. */
 const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([one, other, receipts]) => {
   const state = applyEvent(undefined, one, 1);
   const name = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } };
@@ -52,7 +52,7 @@ describe("a change as a record of the stream", () => {
       fc.property(change, (written) => {
         const record = writeChange(written, "1");
         expect(record.dynamodb?.SequenceNumber).toBe("1");
-        // Through JSON, as an invocation carries it.
+        // Through JSON, as in an invocation.
         expect(readChange(JSON.parse(JSON.stringify(record)))).toEqual(written);
       }),
     );

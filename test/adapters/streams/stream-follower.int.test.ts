@@ -17,7 +17,7 @@ import {
 const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" };
 const region = "eu-central-1";
 
-/** Collects the sort keys of new items until it is stopped. */
+/** Collects the sort keys of new items until stopped. */
 function follow(
   client: DynamoDBStreamsClient,
   stream: string,
@@ -64,11 +64,11 @@ await describeOnEachTable("following a table's stream", (tables) => {
     await system.close();
   });
   const put = (sk: string) =>
-    // Each a change: what is written again as it was makes no record.
+    // Each write differs: identical ones produce no record.
     system.dynamodb.send(
       new PutItemCommand({ TableName: table.name, Item: marshall({ pk: "p", sk, made: randomUUID() }) }),
     );
-  /** Until it is released. */
+  /** Fails the action until released. */
   const fail = (action: string, errorType: string) => {
     const failed = Promise.withResolvers<void>();
     release = system.intercept(async (call, phase) => {
@@ -238,7 +238,7 @@ describe("following a stream whose shards end", () => {
     shards.push({ id: "child", records: ["first of the child"] });
     open.add("child");
     open.delete("parent");
-    // One in which the parent ends, one that reads the child.
+    // Once for the end of the parent, once for the child.
     await next();
     await next();
     await expect.poll(() => rounds.length).toBe(1);

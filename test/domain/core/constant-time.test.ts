@@ -17,7 +17,7 @@ const signature = createHmac("sha512", "signing").update(body).digest("base64");
 
 beforeEach(() => void compare.mockClear());
 
-/** Each way to be let in, with how many texts there are to compare with. */
+/** Checks of a secret, with the number of texts to compare. */
 const checks = [
   ["the secret", (text: string) => authenticator({ current: "right" }, "users")(text, now), "right", 2],
   [
@@ -55,7 +55,7 @@ it.each(checks)(
     for (const presented of ["", "x", right, `${right}x`, "x".repeat(100_000)]) {
       compare.mockClear();
       check(presented);
-      // Each text is compared, also where an earlier one was right: how many there are is no news then.
+      // Compares each text even after a match: the time must not reveal their number.
       expect(compare).toHaveBeenCalledTimes(texts);
       for (const [left, other] of compare.mock.calls)
         expect([left.byteLength, other.byteLength]).toEqual([32, 32]);

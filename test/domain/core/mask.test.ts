@@ -10,7 +10,7 @@ const json = fc
   .jsonValue({ noUnicodeString: false, maxDepth: 5 })
   .map((value): Json => JSON.parse(JSON.stringify(value)));
 
-/** The same structure with other values: texts, numbers and booleans are replaced, null stays. */
+/** The same structure with different strings, numbers and booleans; null stays. */
 function withOtherLeaves(value: Json, seed: number): Json {
   if (value === null) return null;
   if (isList(value)) return value.map((element) => withOtherLeaves(element, seed));

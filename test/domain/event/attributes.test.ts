@@ -10,7 +10,7 @@ const expressions = { loanId: "metadata.loan_id", agent: 'metadata."sales.agent"
 const users: KindMapping = { ...defaultMapping.users, attributes: expressions };
 const update = { event: "update_user", user_id: userId };
 
-/** What a webhook says of a user's attributes, and which were left out. */
+/** The user attributes in a webhook, and those left out. */
 function read(body: unknown, mapping = users) {
   const [event] = eventsIn(body, mapping, { kind: "users" });
   if (event === undefined || !("facts" in event)) throw new Error("no event");

@@ -12,7 +12,7 @@ import { account, at, documentRead, eventChange, eventOf, receiptsOf } from "../
 
 const settings = { source: "/income-events/test", readByRange: [], documentsUrl: "https://reads.example/" };
 
-/** The correlation ids of all that leaves the table with a change. */
+/** Correlation ids of everything that a change sends. */
 function idsOf(change: Change): readonly (string | undefined)[] {
   return consequencesOf(change, settings).flatMap((each) => {
     if (each.type === "publish") return [each.message.correlationid];
@@ -20,7 +20,7 @@ function idsOf(change: Change): readonly (string | undefined)[] {
   });
 }
 
-/** The task of a change, as another function reads it. */
+/** The task of a change, as another function parses it. */
 function taskOf(change: Change): FetchTask {
   const [task] = consequencesOf(change, settings).flatMap((each) =>
     each.type === "call" ? [each.task] : [],

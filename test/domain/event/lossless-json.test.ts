@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 const { rawJSON } = JSON;
 beforeEach(() => {
-  // Other files of this process have imported what is imported here.
+  // Other files of this process have already imported the module.
   vi.resetModules();
   Reflect.deleteProperty(JSON, "rawJSON");
 });

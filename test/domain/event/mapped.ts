@@ -11,7 +11,7 @@ export const anyIds: KindMapping = { ...defaultMapping.accounts, ids: "any" };
 export const map = (payload: unknown, mapping: KindMapping = defaultMapping.accounts) =>
   mapPayload(mapping, payload, jmespathSearch);
 
-/** Why a payload is refused; a refusal that is not permanent is a bug. */
+/** Reason for refusing a payload; every refusal must be permanent. */
 export function reasonOf(
   payload: unknown,
   mapping: KindMapping = defaultMapping.accounts,
@@ -28,7 +28,7 @@ export function reasonOf(
 
 export const accounts: KindMapping = { ...defaultMapping.accounts, ids: "any" };
 
-/** The events of a webhook as the consumer of its kind maps them. */
+/** Events of a webhook, as the consumer of its kind maps them. */
 export function eventsIn(body: unknown, mapping: KindMapping = accounts, more: Partial<Webhook> = {}) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const { kind = "accounts" } = more;
@@ -41,7 +41,7 @@ export function eventsIn(body: unknown, mapping: KindMapping = accounts, more: P
   return mapWebhook(mapping, webhook, parseExact(text, "the body"), jmespathSearch);
 }
 
-/** The facts of an event, or the reason why there is none. */
+/** The facts of an event, or the reason why there are none. */
 export function said(event: MappedEvent) {
   if ("failure" in event) return event.failure.reason;
   return "ignored" in event ? `ignored ${event.ignored}` : event.facts;

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const module = fileURLToPath(new URL("../../../domain/event/payload.ts", import.meta.url));
 
-/** In a process of its own: memory that is not there ends it. */
+/** Runs in its own process, which ends when memory runs out. */
 function inspectIn(megabytes: number, unit: string): string {
   const program = `
     const { inspectPayload } = await import(${JSON.stringify(module)});

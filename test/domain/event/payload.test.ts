@@ -4,7 +4,7 @@ import { inspectPayload } from "../../../domain/event/payload.ts";
 
 const inspect = (text: string) => inspectPayload(Buffer.from(text));
 
-/** What is left of a body. */
+/** The stored part of a body. */
 function keptOf(text: string): string {
   const payload = inspect(text);
   if (!payload.ok) throw new Error(payload.error);

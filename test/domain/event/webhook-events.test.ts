@@ -113,7 +113,7 @@ describe("the identity of an element", () => {
     expect(second).toBe(identifyElement("webhook", JSON.stringify(b), 1));
     expect(third).toBe(identifyElement("webhook", JSON.stringify(a), 2));
     expect(idsOf([b, a, a], mapping, webhook)).toEqual([second, first, third]);
-    // A filter that a later mapping has moves positions.
+    // A later mapping's filter changes positions.
     const filtered = { ...mapping, events: "[?account_id == 'b']" };
     expect(idsOf([a, b, a], filtered, webhook)).toEqual([second]);
     expect(idsOf([a], mapping, { id: "other" })).not.toContain(first);

@@ -14,7 +14,7 @@ const page = "<!doctype html><html><body><h1>We will be back soon</h1></body></h
 
 type Given = Partial<Omit<GivenAnswer, "body">> & { readonly body?: string | Uint8Array };
 
-/** What an answer is, in short: `wait 7` is a failure that counts, `not ready 7` one that does not. */
+/** Short form of an answer: `wait 7` is a failure that counts, `not ready 7` one that does not. */
 function outcome(given: Given, expects: Expectation = "data", error?: ErrorPlace): string {
   const body = Buffer.from(given.body ?? "{}");
   const answer: GivenAnswer = { status: 200, contentType: json, ...given, body };

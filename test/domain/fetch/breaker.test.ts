@@ -69,7 +69,7 @@ describe("the windows of a rate", () => {
         fc.array(delays, { minLength: 1 }),
         (rate, from, late) => {
           const { windowInSeconds, callsPerWindow } = windowsOf(rate);
-          // Every window is used up; a call leaves within its window, and arrives at most one window later.
+          // Every window is used up; a call is sent within its window and arrives at most one window later.
           const arrivals = Array.from({ length: Math.ceil(300 / windowInSeconds) }, (_, window) =>
             Array.from({ length: callsPerWindow }, (__, call) => {
               const delay = late[(window * callsPerWindow + call) % late.length] ?? 0;

@@ -21,7 +21,10 @@ const cursors: PagingSettings = {
 const numbers: PagingSettings = { ...cursors, by: "page", parameter: "page" };
 const links: PagingSettings = { ...cursors, by: "link", next: "links.next" };
 
-/** Follows a list to its end. @param answer a page by what it was asked for with */
+/**
+ * Follows a list to its end.
+ * @param answer returns a page by its request
+ */
 function follow(paging: PagingSettings, answer: (call: ReturnType<typeof pageCall>) => string) {
   const calls: string[] = [];
   const items: string[] = [];

@@ -12,7 +12,7 @@ import {
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
 const minute = 60;
 const issuedAt = 1_700_000_000;
-/** So many seconds after it was issued. */
+/** This many seconds after it was issued. */
 const at = (seconds: number) => new Date((issuedAt + seconds) * 1000);
 const endingAt = (minutes: number) => ({ expiresAt: issuedAt + minutes * minute });
 const lived = (minutes: number) => ({ issuedAt, ...endingAt(minutes) });
@@ -51,8 +51,8 @@ describe("a refresh is due", () => {
         (clockSkew, refreshEveryMinutes, marginFraction, phase) => {
           const every = refreshEveryMinutes * minute;
           const end = every * 10;
-          // Runs by our clock, which differs from the provider's by the skew; the first one comes at any second (whole
-          // ones: sums of fractions are rounded, and a run would slip over the end).
+          // Runs follow our clock, which differs from the provider's by the skew. The first starts at any
+          // whole second: rounded sums of fractions would exceed the end.
           const first = Math.floor(phase * every);
           const runs = Array.from({ length: 12 }, (_, index) => first + index * every);
           const due = runs.filter((time) =>
@@ -122,7 +122,7 @@ test.each([
   expect(Math.sign(compareAge(second, first)) + expected).toBe(0);
 });
 
-/** Tokens that say when they were issued: `@5`; others say nothing. */
+/** Tokens with an issue time, such as `@5`; others have none. */
 const readLifetime = (token: string) => {
   const issued = /@(\d+)$/.exec(token)?.[1];
   return issued === undefined ? {} : { issuedAt: Number(issued) };

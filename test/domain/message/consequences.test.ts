@@ -165,7 +165,7 @@ describe("a change of a state", () => {
       return answered && tasksOf(ofState(waiting, answered));
     };
     expect(tasksAfter([disconnected, connected], false)).toEqual(["startFetch"]);
-    // With readiness, an interruption ends the connection before it.
+    // With readiness, an interruption ends the previous connection.
     expect(tasksAfter([connected, disconnected], true)).toEqual(["startFetch"]);
     expect(tasksAfter([connected, disconnected], false)).toEqual([]);
   });

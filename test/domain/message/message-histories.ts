@@ -39,12 +39,12 @@ const { source } = settings;
 
 type Receipt = { readonly facts: EventAttributes; readonly receipts: number; readonly isReconciled: boolean };
 
-/** An event is received, the provider answers what it was asked, all documents that events announced are read, or one is tried. */
+/** An event is received, the provider answers, all announced documents are read, or one is tried. */
 type Step =
   | ({ readonly do: "receive" } & Receipt)
   | ({ readonly do: "answer" } & Answer)
   | { readonly do: "fetch"; readonly digest: string | undefined }
-  /** The deadlines of all accounts that are waited for. */
+  /** The deadlines of all waiting accounts. */
   | { readonly do: "endWaits" }
   | { readonly do: "test"; readonly id: string };
 
@@ -78,7 +78,7 @@ function factsOf(type: EventType): fc.Arbitrary<EventAttributes> {
 
 const receipt: fc.Arbitrary<Step> = fc.record({
   do: fc.constant("receive" as const),
-  // News of data is as frequent as all else: only what is read again can be found gone.
+  // Data announcements are as frequent as everything else: only data that is read again can disappear.
   facts: fc.oneof(fc.constantFrom(...eventTypes), fc.constant("endpoint.updated" as const)).chain(factsOf),
   receipts: fc.constantFrom(1, 1, 1, 2),
   isReconciled: fc.boolean(),
@@ -99,7 +99,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("test" as const), id: fc.uuid() }) },
 );
 
-/** The messages that the domain produces for whatever happens to a few users and accounts, in their order. */
+/** Messages of the domain for any history of a few users and accounts, in order. */
 export const messageHistories: fc.Arbitrary<readonly Message[]> = fc
   .tuple(fc.array(step, { minLength: 1, maxLength: 25 }), fc.boolean())
   .map(([steps, endsInErasure]) => {
@@ -140,7 +140,7 @@ class MessageHistory {
     }
   }
 
-  /** Everyone, for good. */
+  /** Erases everyone for good. */
   erase(): void {
     for (const { subject } of this.#states.values())
       this.messages.push(messageOfErasure(subject, minute(10), source));
@@ -205,7 +205,10 @@ class MessageHistory {
     this.#relay({ type: "userReadiness", before, after });
   }
 
-  /** SQS took no two messages in one millisecond: of two endpoint events of the same time neither is the newer. */
+  /**
+   * SQS never accepts two messages in the same millisecond: of two endpoint events with one time, neither is
+   * newer.
+   */
   #firstAt(eventId: string): number {
     const firstAt = this.#receivedAt.get(eventId) ?? this.#receivedAt.size + 1;
     this.#receivedAt.set(eventId, firstAt);
@@ -231,7 +234,9 @@ class MessageHistory {
     this.#relay({ type: "document", before, after });
   }
 
-  /** As the relay adds attributes to messages about accounts and their data. Those of one user are known. */
+  /**
+   * Adds attributes to messages about accounts and their data, as the relay does. Only one user's are known.
+   */
   #ofUser(message: Message): Message {
     const isOwn = message.type.startsWith("user.") && message.type !== "user.ready";
     return !isOwn && "userId" in message.data && message.data.userId === "a"
@@ -250,7 +255,10 @@ class MessageHistory {
   }
 }
 
-/** What the provider's answer leads to; nothing while it knows nobody and no event announced a deletion. */
+/**
+ * The state after the provider's answer; undefined while the provider knows nobody and no event announced a
+ * deletion.
+ */
 function answered(state: State, answer: Answer): State | undefined {
   return answer.found || state.deletionBy !== undefined
     ? applyProviderAnswer(state, state.version, answer, { at: new Date(minute(8)) })

@@ -18,10 +18,10 @@ const settings = { endpoints, deadlineSeconds: 60, minDays: 90 } as const;
 const second = 1_000;
 
 type Record = { readonly state: State } | { readonly document: Document };
-/** A call as it happened, whatever clocks say of it. */
+/** A call with its true time, whatever the clocks say. */
 type Call = { readonly at: number; readonly endpoint: string; readonly isEnough: boolean };
 
-/** The table, its stream, and what is announced of one account. */
+/** The table, its stream, and the announcements about one account. */
 class World {
   now = 1_000 * second;
   isConnected = false;
@@ -144,7 +144,7 @@ class World {
 
 type Read = {
   readonly endpoint: string;
-  /** Undefined where the provider has none. */
+  /** Undefined if the provider has none. */
   readonly days: number | undefined;
   readonly skew: number;
   readonly isForEvent: boolean;
@@ -220,7 +220,7 @@ it("is announced once for each connection and never early, and each connection e
       const now = [...world.documents.values()].filter(({ digest, days = 0, ...document }) => {
         return digest !== undefined && (document.endpoint !== "income" || days >= settings.minDays);
       });
-      // Surely read after it began, by every clock.
+      // Certainly read after the connection began, by every clock.
       const isThere = now.filter(({ asOf }) => asOf > item.since + 2_000).length === endpoints.length;
       if (isThere) expect(statusOf(item)).toBe("ready");
       else expect(statusOf(item)).not.toBe("waiting");

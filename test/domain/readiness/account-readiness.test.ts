@@ -21,7 +21,7 @@ const disconnected = eventOf("account.disconnected");
 const timed = (type: "connected" | "disconnected", time: number) =>
   eventOf(`account.${type}`, { time: minute(time) });
 
-/** Events, or the provider's answers, one a second from 1 s on. */
+/** Events or answers of the provider, one per second from 1 s on. */
 function stateAfter(facts: readonly (IncomeEvent | boolean)[]): State {
   const seen = new Map<string, number>();
   const state = facts.reduce<State | undefined>((known, fact, index) => {

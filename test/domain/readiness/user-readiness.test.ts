@@ -117,7 +117,10 @@ class Relays {
     this.#relay(consequencesOf(change, settings));
   }
 
-  /** Takes one step of a relay that is running. @param index -1: of the one that began last */
+  /**
+   * Runs one step of a relay.
+   * @param index -1: the most recent one
+   */
   step(index: number): boolean {
     const running = this.#running.at(index % Math.max(1, this.#running.length));
     if (running?.next().done === true) this.#running.splice(this.#running.indexOf(running), 1);
@@ -169,7 +172,7 @@ describe.each(["all", "any"] as const)("with the rule %s", (rule) => {
       }),
       {
         numRuns: 1_000,
-        // An account is disconnected between the read and the write.
+        // An account disconnects between the read and the write.
         examples: [
           [
             [

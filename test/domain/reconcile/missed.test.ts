@@ -17,12 +17,12 @@ const day = 24 * hour;
 const noon = Date.parse("2026-11-26T12:00:00.000Z");
 const settings: MissedSettings = { atMostEveryMinutes: 15, gapMinutes: 10, minuteInMillis: minute };
 
-/** Failures by the minutes before noon. */
+/** Failures by minutes before noon. */
 const failing = (...minutes: readonly (readonly [before: number, count: number])[]) =>
   new Map(minutes.map(([before, count]) => [noon - before * minute, count]));
 const none = new Map<number, number>();
 
-/** `count` webhooks in every five minutes of the last nine days, but between these minutes before noon. */
+/** `count` webhooks in every five minutes of the last nine days, except between these minutes before noon. */
 function receiving(count: number, ...pauses: readonly (readonly [from: number, until: number])[]) {
   const accepted = new Map<number, number>();
   for (let at = noon - 9 * day; at < noon; at += 5 * minute) {
@@ -32,7 +32,7 @@ function receiving(count: number, ...pauses: readonly (readonly [from: number, u
   return accepted;
 }
 
-/** The minutes before noon. */
+/** Missed periods, in minutes before noon. */
 function missed(
   unanswered: ReadonlyMap<number, number>,
   accepted: ReadonlyMap<number, number> = none,

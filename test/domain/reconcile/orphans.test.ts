@@ -20,7 +20,7 @@ const runs = fc.array(
   fc.record({
     isScheduled: fc.boolean(),
     isMissing: fc.boolean(),
-    /** Whether an event of the account came before the run. */
+    /** Whether an event of the account arrived before the run. */
     isHeard: fc.integer({ min: 0, max: 4 }).map((value) => value === 0),
   }),
   { maxLength: 12 },
@@ -42,7 +42,7 @@ describe("an account that the provider's lists omit", () => {
           }
           if (isScheduled) {
             inRow = isMissing ? inRow + 1 : 0;
-            // A step that is done twice changes nothing.
+            // Repeating a step changes nothing.
             const orphanNow = { ...orphan, version };
             if (isMissing) mark = renewMark(renewMark(mark, orphanNow, run), orphanNow, run);
           }

@@ -58,7 +58,7 @@ describe("a repair of a period includes", () => {
   });
 });
 
-/** What follows where changes are relayed, in words: `call startFetch`, `publish account.connected`. */
+/** Effects of relayed changes: `call startFetch`, `publish account.connected`. */
 function followsOf(changes: readonly Change[]): readonly string[] {
   return changes
     .flatMap((change) =>

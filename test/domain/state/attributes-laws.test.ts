@@ -142,7 +142,7 @@ describe("a user's attributes", () => {
         const asked = { found: true, attributes } as const;
         const after = applyProviderAnswer(before, before.version, asked, { at });
         expect(after).toMatchObject({ unconfirmed: false, attributes: { values: attributes } });
-        // It reports none: the last report stays.
+        // The answer has no attributes, so the last report stays.
         const silent = applyProviderAnswer(before, before.version, { found: true }, { at });
         expect(silent?.attributes).toEqual(before.attributes);
       }),

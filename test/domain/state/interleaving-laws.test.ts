@@ -7,12 +7,12 @@ import { at, eventOf, minute, type Receipt } from "../samples.ts";
 
 const settings = { source: "urn:test", readByRange: [], documentsUrl: "https://reads.example/" };
 
-/** An interleaving: what is delivered next is drawn from what is under way. */
+/** An interleaving: each delivery is drawn from the pending ones. */
 const choices = fc.infiniteStream(fc.nat());
 const pick = <T>(list: T[], random: Iterator<number>): T | undefined =>
   list.splice((random.next().value ?? 0) % Math.max(1, list.length), 1)[0];
 
-/** The provider: the truth changes, each change is an event; few shapes, so that bytes repeat. */
+/** The provider's state. Each change is an event; there are few shapes, so that bytes repeat. */
 type Truth = { connected: boolean; deleted: boolean };
 type Step = "create" | "connect" | "disconnect" | "update" | "delete";
 
@@ -41,9 +41,9 @@ function change(truth: Truth, step: Step): void {
 type Pending = { readonly version: number; answer?: Answer };
 
 /**
- * The relay, the fetch queue and the provider in small. Every action is one step of an interleaving: the truth
- * changes, an event (or its retry) is delivered, a question is answered by the truth of that moment, an answer
- * comes home (perhaps overtaken), a question is lost and comes again, the stream hands over its end once more.
+ * A small relay, fetch queue and provider. Every action is one step of an interleaving: the state changes, an
+ * event (or its retry) is delivered, a call gets the current state as its answer, an answer arrives (possibly
+ * late), a call is lost and retried, the stream redelivers its last records.
  */
 class Simulation {
   readonly truth: Truth = { connected: false, deleted: false };
@@ -115,12 +115,12 @@ class Simulation {
   #applyAnswer(): void {
     const ask = pick(this.#asks, this.#random);
     if (ask === undefined) return;
-    // A task may come twice, or be lost before its call and come again.
+    // A task may be delivered twice, or be lost before its call and redelivered.
     if (ask.answer === undefined) this.#asks.push(ask);
     else this.#write(this.#answered(ask.version, ask.answer));
   }
 
-  /** What can't be settled yet (nobody has announced the deletion) is asked again later. */
+  /** Open questions (nobody has announced the deletion) are asked again later. */
   #answered(version: number, answer: Answer): State | undefined {
     try {
       return applyProviderAnswer(this.states.at(-1), version, answer, { at });

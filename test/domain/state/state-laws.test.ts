@@ -5,7 +5,7 @@ import { applyEvent, applyProviderAnswer, type State } from "../../../domain/sta
 import { applied, at, eventOf, minute, type Receipt } from "../samples.ts";
 
 const names = ["created", "updated", "connected", "disconnected", "deleted"] as const;
-/** What an event announces `connected`; that an account is not connected at its creation says nothing. */
+/** The `connected` that an event reports; an account's creation does not report that it is disconnected. */
 function claimOf({ type, connected }: IncomeEvent): boolean | undefined {
   if (type === "account.connected") return true;
   if (type === "account.disconnected") return false;
@@ -24,7 +24,7 @@ const timedEvent = fc
   });
 const living = timedEvent.filter(({ type }) => type !== "account.deleted");
 
-/** Whether no two events of one moment contradict each other. */
+/** Whether no two simultaneous events contradict each other. */
 function isOrdered(events: readonly IncomeEvent[]): boolean {
   const claims = events.filter((event) => claimOf(event) !== undefined);
   return claims.every((one) =>
@@ -41,7 +41,7 @@ function newestClaim(events: readonly IncomeEvent[]): boolean | undefined {
   return newest && claimOf(newest);
 }
 
-/** Counts receipts as the table does: by the event's identity. */
+/** Counts receipts as the table does: by the event's id. */
 function receiptsOf(events: readonly IncomeEvent[]): Receipt[] {
   const counts = new Map<string, number>();
   return events.map((event) => {
@@ -124,7 +124,7 @@ describe("a repeated batch", () => {
           expect(next).toMatchObject({ unconfirmed: true, latest: { cause: "again" } });
           expect([next.connected, next.deleted]).toEqual([state?.connected, state?.deleted]);
         }
-        // Once more again: the marks of what was asked about are remembered.
+        // Once more: earlier calls are remembered.
         const last = more.at(-1) ?? state;
         if (more.length > 0 && receipts.length + more.length <= 20) {
           expect(run(receipts, last).at(-1)?.unconfirmed).toBe(true);
@@ -149,14 +149,14 @@ describe("a deletion and its restoration", () => {
         for (const [index, step] of all.entries()) {
           const before = state;
           if (step === "found" || step === "not found") {
-            // Nobody asks about a state that is confirmed, and a 404 without a report is tried again.
+            // Confirmed states cause no call, and a 404 without a report is retried.
             if (!state.unconfirmed || (step === "not found" && state.deletionBy === undefined)) continue;
             const answer = { found: step === "found" };
             state = applyProviderAnswer(state, state.version, answer, { at }) ?? state;
             if (step === "found") isReported = false;
           } else {
             const [verb = "", by] = step.split(" by ");
-            // Each is an event of its own.
+            // Each is a separate event.
             const more = { dateStart: String(index), ...(by && { reconciled: true as const }) };
             const type = verb === "connected" ? "connected" : verb === "restored" ? "restored" : "deleted";
             state = applied([eventOf(`account.${type}`, more)], state);

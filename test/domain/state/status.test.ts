@@ -13,7 +13,7 @@ import { accountId, applied, applyAll, at, eventOf, minute, userId } from "../sa
 
 type Given = Parameters<typeof eventOf>[1] & { readonly sentAt: number; readonly receipts?: number };
 
-/** Applies events of an account, each with when its webhook was sent. */
+/** Applies events of an account, each with the time at which its webhook was sent. */
 function stateAfter(
   ...events: readonly (readonly ["connected" | "disconnected" | "updated", Given])[]
 ): State {

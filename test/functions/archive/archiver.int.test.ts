@@ -27,7 +27,7 @@ describe("the archiver", () => {
     ]);
   });
 
-  /** @param secondsLater on the archiver's clock, after this moment */
+  /** @param secondsLater on the archiver's clock, relative to now */
   const run = (secondsLater: number, event: unknown = {}, getRemainingTimeInMillis = () => 60_000) => {
     const kept = keptLog();
     entries = kept.entries;

@@ -91,7 +91,7 @@ await describeOnTables("the eraser", (tables) => {
         ...["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
         "dynamodb:GetItem",
       ]);
-      // The first and the third call of each action: the engine has done it, and the function does not learn of it.
+      // The first and third call of each action: the engine applies it, but the function gets no answer.
       const end = fixture.system.intercept(async ({ action }, phase) => {
         if (phase === "before" || ofTheTest.has(action)) return undefined;
         const count = (counts.get(action) ?? 0) + 1;

@@ -123,7 +123,7 @@ await describeOnTables("the eraser", (tables) => {
         await fixture.system.send(fixture.fixture.deadLetters.users, body);
       }
       await Promise.all(users.map((user) => ask(eraseTask(user, "operator", [], user.id))));
-      // However exactly they keep step, as here, where neither waits before it looks again.
+      // Even in lockstep, as here, where neither waits before it reads again.
       const handler = eraser(fixture.fixture.dependencies);
       while ((await queueDepth(fixture.system.sqs, fixture.fixture.queueUrl)) > 0) {
         const messages = await fixture.system.receive(fixture.fixture.queueUrl);

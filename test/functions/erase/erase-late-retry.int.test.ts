@@ -13,7 +13,7 @@ import { createErasureFixture, type ErasureFixture, source } from "../support/er
 import { context, keptLog, sqsEvent } from "../support/lambda.ts";
 import { isRelayed, lambdaRecords } from "../support/relayed-records.ts";
 
-/** Of one erasure, which makes fewer calls than that in its two passes. */
+/** More than the calls of one erasure's two passes. */
 const maxRetries = 40;
 
 await describeOnTables("an erasure, and late retries of webhooks of who is erased", (tables) => {
@@ -44,7 +44,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
     await fixture.storing.record([receiptOf(event)]);
   };
 
-  /** Relays all that is new in the stream, and what follows from it. */
+  /** Relays all new records of the stream, and their effects. */
   async function relayAll(findErased: FindErased = fixture.findErased): Promise<void> {
     const { versionedRecords, link } = fixture.storing;
     const { publish, queueUrl, eventSource } = fixture.dependencies;

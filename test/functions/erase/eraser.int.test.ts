@@ -171,7 +171,7 @@ await describeOnTables("the eraser", (tables) => {
         });
         await storing.document({ kind: "account", id: accountId }, "income", "{}");
       }
-      // An event of the account itself with the wrong user, which its state does not believe.
+      // An event of the account itself with the wrong user, which its state ignores.
       await store({ userId: fixture.user.id, accountId: fixture.account.id, connected: true });
       await erase(fixture.user);
       expect(await isErased(fixture.account, fixture.other)).toEqual([]);

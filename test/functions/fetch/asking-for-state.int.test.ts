@@ -7,7 +7,7 @@ import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, noon } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";
 
-/** A task to ask for a state of some version. */
+/** A task to fetch the state of a version. */
 const fetchState = (subject: Subject, version: number) => stateTask("fetchState", subject, version, {});
 
 await describeOnTables("the fetcher", (tables) => {
@@ -118,7 +118,7 @@ await describeOnTables("the fetcher", (tables) => {
     });
 
     describe("by two tasks, with the first answered last,", () => {
-      /** The provider says that it is not connected, and then that it is: the older answer arrives last. */
+      /** The provider answers "not connected" and then "connected"; the older answer arrives last. */
       async function answerInOppositeOrder(later: StateTask, between: () => Promise<void>): Promise<void> {
         const firstAsked = Promise.withResolvers<void>();
         const secondIsWritten = Promise.withResolvers<void>();

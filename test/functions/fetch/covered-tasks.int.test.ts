@@ -106,7 +106,10 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(await content()).toBe("[1]");
     });
 
-    /** Another call for the document is written while the provider answers. @param secondsAgo when that was made */
+    /**
+     * Writes another call for the document while the provider answers.
+     * @param secondsAgo time of that call
+     */
     const overtaken = (secondsAgo: number) => {
       fixture.remote.answer = async (_, count) => {
         if (count === 1) await stored("[2]", secondsAgo);
@@ -191,7 +194,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
         const now = () => new Date(Date.now() + hours * 3_600_000);
         const before = Math.floor(Date.now() / 1000) * 1000;
         fixture.clock = new Date();
-        // Of the engines themselves: when the messages were sent and received first, and DynamoDB's date.
+        // Times of the engines themselves: when messages were sent and first received, and DynamoDB's date.
         await fixture.tasks.send([read(income, 0)]);
         await fixture.tasks.deliver(fetcherOf(provider, { clock, now }));
         const { asOf = 0 } = (await document()) ?? {};

@@ -242,7 +242,7 @@ await describeOnTables("the fetcher", (tables) => {
   });
 
   test("more tasks than the rate allows wait for the next window", async () => {
-    // A rate of five a minute is cut into three windows of one call.
+    // Five calls per minute are three windows of one call.
     const slow = { ...provider, requestsPerMinute: 5 };
     fixture.remote.answer = () => ({ json: {} });
     const left = await perform(

@@ -12,7 +12,7 @@ await describeOnTables("reading a list", (tables) => {
   test("is cut before the function's time ends: the task is hidden, and no message returns by itself", async () => {
     const sandbox = await sandboxFor();
     sandbox.fault({ path: "/income", effect: "hang" });
-    // A tenth of a second, and what the function keeps for settling.
+    // A tenth of a second, plus the function's reserve for settling.
     const { hidden, reasons } = await run(sandbox, [task()], {
       timeLeft: () => 1_100,
     });
@@ -58,7 +58,7 @@ await describeOnTables("reading a list", (tables) => {
   });
 
   test("that waited for another one until the time was over makes no call that would be cut", async () => {
-    // Both go on with pages that were kept: one reads its own, the other finds the time gone.
+    // Both continue from saved pages: one reads its own, the other runs out of time.
     const both = [task(), { ...task(), endpoint: "income-tax" }];
     for (const [index, each] of both.entries()) await fixture.keepPagesOf(each, `m${index}`);
     const bothWereFound = Promise.withResolvers<void>();

@@ -140,13 +140,13 @@ await describeOnTables("the fetcher, answered in another encoding than UTF-8,", 
   const fixture = fetcherFixture(tables);
   const { perform, performAgain, read } = fixture;
   const text = '{"data":{"name":"José Muñoz","employer":"Café Müller"}}';
-  // So much that it lies in S3, compressed.
+  // Large enough to be stored in S3, compressed.
   const large = `{"data":"é${randomBytes(10_000).toString("hex")}"}`;
   const inUtf16 = Buffer.from(`\uFEFF${text}`, "utf16le");
   const answering = (bytes: Uint8Array, headers: Record<string, string>) => {
     fixture.remote.answer = () => (response) => void response.writeHead(200, headers).end(bytes);
   };
-  /** What a subscriber reads. */
+  /** The document as a subscriber reads it. */
   async function served() {
     const reads = subjectReads(fixture.system.dynamodb, fixture.table.name);
     const document = await reads.document(fixture.subject, { endpoint: "income" });

@@ -22,10 +22,10 @@ const faults: readonly Fault[] = [
   "lost what was kept",
   "cursor refused",
 ];
-/** After these, pages are read a second time. */
+/** Faults after which pages are read again. */
 const costly = new Set<Fault>(["kept nothing", "lost what was kept", "cursor refused"]);
 
-/** A provider with a list in pages, a store, and a trouble for each moment; all in memory. */
+/** A provider with a paged list, a store, and a fault at each point; all in memory. */
 class Simulation {
   kept: PartialList | undefined;
   readonly answered: number[] = [];
@@ -37,7 +37,7 @@ class Simulation {
     this.#pages = pages;
   }
 
-  /** Reads until the list is there; each run has its trouble, the last ones none. */
+  /** Reads until the list is complete; each run has its fault, the last ones none. */
   async readAll(each: readonly Fault[]): Promise<Content | undefined> {
     const of = { subject: { kind: "account", id: "a" }, endpoint: "income", messageId: "m" } as const;
     const read = { asOf: 7, by: ["digest"], known: 3 };

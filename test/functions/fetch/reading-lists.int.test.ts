@@ -7,7 +7,7 @@ await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
   const { run, task, stored, documentsOf, sandboxFor, wholeOf } = fixture;
   const done = { hidden: [], reasons: [] };
-  /** Enough for the call that is under way, and for none more. */
+  /** Enough time for the current call, but for no other. */
   const oneCall = { timeLeft: () => 12_999 };
 
   describe("that the sandbox pages", () => {

@@ -45,7 +45,7 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
   test("reads documents and tombstones of a batch with one request, and writes them with one", async () => {
     fixture.remote.answer = () => ({ text });
     const handler = fetcherOf();
-    // The environment has looked at the breaker then.
+    // The environment has then read the breaker.
     await fixture.tasks.send([read({ endpoint: "warm" })]);
     await fixture.tasks.deliver(handler, seenNow());
     const counts = () =>

@@ -101,7 +101,7 @@ describe("a task for which the provider is not ready", () => {
     }
     const hours = 11 * 3_600;
     expect(secondsOn(unready(hours), { receives: 500, random: 0 })).toBe(hours);
-    // SQS hides a message for 12 hours at most.
+    // SQS's maximum visibility timeout is 12 hours.
     expect(secondsOn(unready(hours), { random: 1 })).toBeLessThan(12 * 3_600 - 60);
   });
 
@@ -126,7 +126,10 @@ describe("a task for which the provider is not ready", () => {
 });
 
 describe("a backlog that waits for the rate", () => {
-  /** Does tasks that came at once, one call a second, in their own order. @returns when the last is done, in seconds */
+  /**
+   * Simulates tasks that arrive at once, with one call per second, in their own order.
+   * @returns seconds until the last is done
+   */
   function secondsFor(tasks: number): number {
     const random = randomNumbers();
     const left = Array.from({ length: tasks }, () => ({ at: 0, receives: 0 }));
@@ -153,7 +156,7 @@ describe("a backlog that waits for the rate", () => {
   });
 });
 
-/** The same numbers from 0 to 1 in every run. */
+/** Repeatable random numbers from 0 to 1. */
 function randomNumbers(): () => number {
   let state = 1;
   return () => {
@@ -186,7 +189,7 @@ describe("the limits", () => {
         expect(Number.isInteger(seconds)).toBe(true);
         expect(seconds).toBeGreaterThanOrEqual(1);
         expect(seconds).toBeLessThanOrEqual(900);
-        // The longest waits are shortened by their jitter.
+        // Jitter shortens the longest waits.
         const asked = failure.type === "retryable" ? failure.delayInSeconds : 0;
         expect(seconds).toBeGreaterThanOrEqual(Math.min(885, asked));
       }),

@@ -12,7 +12,7 @@ await describeOnTables("the fetcher", (tables) => {
   const { fetcherOf, seenNow, perform, performCheck, codes, calls, put, stored } = fixture;
   const start = (version = 4) =>
     stateTask("startFetch", fixture.subject, version, { correlationId: "the-event", userId: "u" });
-  /** Takes what was sent to the fetch queue. */
+  /** Takes the messages of the fetch queue. */
   const requested = async (): Promise<readonly FetchTask[]> =>
     (await fixture.system.receive(fixture.tasks.queue.url)).map(({ Body = "" }) => readTask(Body));
   const endpointsOf = (tasks: readonly FetchTask[]) =>
@@ -103,7 +103,10 @@ await describeOnTables("the fetcher", (tables) => {
     const connected = { version: 4, connected: true, unconfirmed: false };
     const range = { start: "2026-01-01", end: "2026-01-31" };
 
-    /** Starts, lets something happen, and delivers the check, sent so many seconds after noon, when it is due. */
+    /**
+     * Starts, runs an action, and delivers the check, which was sent this many seconds after noon, when it is
+     * due.
+     */
     async function startAndCheck(
       between: () => Promise<unknown> = async () => undefined,
       callSeconds = 0,
@@ -148,7 +151,7 @@ await describeOnTables("the fetcher", (tables) => {
       ["reads only documents that were not read since", [-60, 0], income, ["profile"]],
       ["is answered by data of a range of dates too", [-60, 0], { ...income, range }, ["profile"]],
       ["is not answered by a document that was read before it", [60, 0], income, ["income", "profile"]],
-      // Events of what it brought may be lost.
+      // Events of its data may be lost.
       [
         "is not answered by a document that was read during its call",
         [-20, 30],

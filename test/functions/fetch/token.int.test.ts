@@ -33,7 +33,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(postponed().every(({ delayInSeconds = 0 }) => delayInSeconds >= 60)).toBe(true);
       expect(fixture.refreshesAsked).toBe(1);
 
-      // An operator's new token heals it: the tasks go on by themselves.
+      // An operator's new token fixes it: the tasks continue by themselves.
       fixture.system.secrets.call("PutSecretValue", {
         SecretId: fixture.token,
         SecretString: '{"token":"set by hand"}',

@@ -3,7 +3,7 @@ import { CountdownLatch } from "../../../functions/fetch/fetch-document.ts";
 
 const hour = 3_600_000;
 
-/** Callers of one latch, and the released ones, in order. */
+/** Callers of one latch, and the released ones in order. */
 function latchOf(count: number) {
   const released: number[] = [];
   const latch = new CountdownLatch(count);

@@ -36,7 +36,7 @@ beforeEach(() => {
   aws.answers.set("/answer", { body: "" });
 });
 
-/** What CloudFormation was answered, and with which type of content. */
+/** The answer to CloudFormation and its content type. */
 async function request(handler: Handler, RequestType: string, more: object = {}) {
   const event = {
     RequestType,
@@ -54,7 +54,7 @@ async function request(handler: Handler, RequestType: string, more: object = {})
 const inStatus = (status: string) => ({
   body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackStatus>${status}</StackStatus></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
 });
-/** In which a custom resource is removed otherwise than by the rollback of a creation. */
+/** Statuses in which a custom resource is removed, other than a creation's rollback. */
 const otherStatuses = [
   "DELETE_IN_PROGRESS",
   "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS",
@@ -75,7 +75,7 @@ describe("the resource that is removed last", () => {
       LogicalResourceId: "Logical",
       StackId: stackId,
       RequestId: "request-1",
-      // The address is signed for none.
+      // The URL is signed for no content type.
       type: "",
     });
     expect(called()).toEqual([]);

@@ -17,7 +17,10 @@ const api: {
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 
-/** What of an answer its OpenAPI document does not allow; a path that it does not have may be answered by a problem alone. */
+/**
+ * Parts of an answer that the OpenAPI document does not allow; an undocumented path may only be answered with
+ * a problem.
+ */
 export function problemsOfAnswer(
   path: string,
   method: string,

@@ -23,7 +23,7 @@ const valid: Readonly<Record<string, string>> = {
   version: "1790000000000",
   asOf: "2026-10-01T00:00:00Z",
 };
-/** What a parameter's schema, or its description, does not allow. */
+/** Values that a parameter's schema or description forbids. */
 const invalid: Readonly<Record<string, string>> = {
   id: "x".repeat(1_025),
   endpoint: "in come",

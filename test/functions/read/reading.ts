@@ -22,14 +22,14 @@ import { problemsOfAnswer } from "./described-answers.ts";
 
 export const income = { endpoint: "income" };
 export const documentsUrl = "https://reads.example/";
-/** A caller whose subscriber gets messages of accounts alone. */
+/** A caller whose subscriber gets only account messages. */
 export const accountsOnly = {
   caller: { accountId: "333333333333", userArn: "arn:aws:iam::333333333333:user/u" },
 };
 
 export const hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** The read API over real engines, with an account of its own for each test. */
+/** The read API over real engines, with a new account for each test. */
 export class Reading {
   readonly system: TestSystem;
   readonly table: TestTable;
@@ -71,7 +71,7 @@ export class Reading {
     return batchingWriter(this.system.dynamodb, this.table.name, async () => undefined);
   }
 
-  /** @param retainDays how long a superseded version is retained; absent: not at all */
+  /** @param retainDays days for which a superseded version is retained; absent: not at all */
   async save(content: string | undefined, asOf: number, name: DataName = income, retainDays?: number) {
     const [read, write] = [this.read(), this.writes()];
     const retainVersion = retainDays === undefined ? undefined : versionKeeper(read, write, retainDays);

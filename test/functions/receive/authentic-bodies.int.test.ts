@@ -129,7 +129,7 @@ describe("a webhook that carries the value of its kind", () => {
 describe("where a signing secret is set", () => {
   const signing = "signing-secret";
   const secret = { current: goodSecret, signing };
-  // A byte that is no UTF-8, so that the text of the body has another signature than its bytes.
+  // A byte that is invalid in UTF-8, so the text and the bytes have different signatures.
   const body = Buffer.concat([Buffer.from(JSON.stringify(account)), Buffer.from([0x20, 0xff])]);
   const sign = (bytes: Buffer, key = signing) => createHmac("sha512", key).update(bytes).digest("base64");
   const send = (signature: string | undefined, sent = body) => {
@@ -198,7 +198,7 @@ describe("where source addresses are set", () => {
 
 describe("a body", () => {
   const maxBodyBytes = 1_024;
-  // Two bytes each, so that characters are not what is counted.
+  // Two bytes each, so that bytes rather than characters are counted.
   const ofBytes = (bytes: number) => `"${"é".repeat((bytes - 2) / 2)}"`;
 
   test("of the limit is accepted, as text and in base64", async () => {

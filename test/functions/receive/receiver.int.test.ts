@@ -39,7 +39,7 @@ describe("an authentic webhook", () => {
     expect(await call(receiverOf("users"), { body })).toEqual({ statusCode: 202 });
     expect((await queued()).map((envelope) => envelope.body)).toEqual([{ type: "text", text: body }]);
     expect(fixture.logged).toBe("");
-    // A body that only resembles a canary is a usual webhook.
+    // A body that only resembles a canary is an ordinary webhook.
     await call(receiverOf("users"), { body: canaryBody("x".repeat(36)) });
     expect(fixture.logged).toContain("WEBHOOK_ACCEPTED");
   });

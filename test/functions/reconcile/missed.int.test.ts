@@ -100,7 +100,7 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
   });
 
   describe("reads data again whose news may be lost", () => {
-    /** The endpoints that are asked for, by account. */
+    /** Endpoints to read, by account. */
     async function tasks(): Promise<readonly string[]> {
       const messages = await fixture.system.drain(fixture.queueUrls.fetch);
       for (const { ReceiptHandle } of messages)

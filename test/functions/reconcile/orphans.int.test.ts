@@ -138,7 +138,10 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     expect(await stored().deletions()).toMatchObject([{ accountId: gone }]);
   });
 
-  /** Kills ticks after their first call to AWS, their second and so on, until one comes to its end. @returns how many */
+  /**
+   * Kills ticks after their first call to AWS, their second and so on, until one completes.
+   * @returns the number of killed ticks
+   */
   async function killTicks(): Promise<number> {
     for (let survives = 0; ; survives += 1) {
       let made = 0;

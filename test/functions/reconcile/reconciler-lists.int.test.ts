@@ -25,7 +25,7 @@ import {
 
 let largeLists = 0;
 
-/** What is left after the garbage was collected. */
+/** Heap size after a garbage collection. */
 function heapInMegabytes(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
@@ -49,7 +49,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(codes()).toEqual([]);
       await tick(5_000);
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 8, missing: 8 + 32 }]);
-      // Each tick does one user: it asks for that user's page, and for two pages of accounts.
+      // Each tick handles one user: a request for that user's page, and two for pages of accounts.
       const firstOfPage = calls(/users$/).map(({ answer }) => /"id":"([^"]+)"/.exec(answer)?.[1]);
       expect(firstOfPage).toEqual([0, 0, 0, 3, 3, 3, 6, 6].map((index) => users[index]));
       expect(calls(/accounts$/)).toHaveLength(16);
@@ -63,7 +63,7 @@ await describeOnTables("the reconciler", (tables) => {
     test("with an expired cursor ends the run, and the next run begins at the first page", async () => {
       await fixture.sandbox.createUsers(4);
       const tick = tickOf({ provider: paged(2), longestCallInMillis: 5_000 });
-      // Both users of the first page: the second tick turns it.
+      // The page has two users; the second tick turns it.
       for (let ticks = 0; ticks < 2; ticks += 1) await tick(5_000);
       fixture.sandbox.fault({ path: "/users$", status: 400, times: 1 });
       await expect(tick()).rejects.toThrow("the provider answered 400");
@@ -72,7 +72,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", listed: 4 });
     });
 
-    // Memory is the same on each engine, and many users take their time.
+    // Memory usage does not depend on the engine, and many users take long.
     largeLists += 1;
     if (largeLists === 1)
       test("of 1,000 users and 100 MB is kept in memory a page at a time", async () => {
@@ -207,7 +207,7 @@ await describeOnTables("the reconciler", (tables) => {
       const call = { asOf: fixture.time - milliseconds, subject, name: { endpoint } };
       await store.save(undefined, documentRead(undefined, undefined, call), undefined);
     };
-    /** Takes the tasks out of the fetch queue, so that the next of their documents can be received. */
+    /** Takes the tasks out of the fetch queue, so that the next tasks of their documents can be received. */
     const tasks = async (): Promise<readonly FetchTask[]> => {
       const { system, queueUrls } = fixture;
       const messages = await system.drain(queueUrls.fetch);
@@ -228,7 +228,7 @@ await describeOnTables("the reconciler", (tables) => {
 
     test("is requested once in a run, and again in the next if it was not read", async () => {
       await readAgo(31 * day);
-      // What was missed can't be sent: the user is done again.
+      // The missed event cannot be sent, so the user is processed again.
       await fixture.sandbox.createUsers(1);
       const working = fixture.system.intercept(async ({ action, resources }, phase) => {
         const isWebhooks = resources.every((arn) => !arn.endsWith(".fifo"));

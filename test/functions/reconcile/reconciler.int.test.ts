@@ -181,7 +181,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(calls(/users$/)).toHaveLength(2);
       const ids = (await fed()).map(({ id }) => id);
       expect(ids).toHaveLength(4);
-      // The drift is the same, and so are its events.
+      // The same drift yields the same events.
       expect(new Set(ids).size).toBe(2);
     });
   });
@@ -212,7 +212,7 @@ await describeOnTables("the reconciler", (tables) => {
         left -= 1;
         if (left < 0) throw waiting("the provider's rate is used up", 1);
       };
-      // Each tick lists the users once, and then has two calls left.
+      // Each tick lists the users once, which leaves two calls.
       for (let ticks = 1; ticks < 6; ticks += 1) {
         left = 3;
         await tickOf({ permit })();
@@ -242,7 +242,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(codes()).toEqual(["RECONCILIATION_PAUSED", "RECONCILIATION_PAUSED", ...overdue]);
       await tickOf()();
       expect(codes().slice(4)).toEqual(["RECONCILED"]);
-      // A stage that stood still for a week begins its next run, which is not overdue.
+      // A stage that was stopped for a week starts its next run, which is not overdue.
       fixture.time += 7 * day;
       await tickOf()();
       expect(codes().slice(5)).toEqual(["RECONCILED"]);
@@ -254,7 +254,7 @@ await describeOnTables("the reconciler", (tables) => {
       let killed = true;
       let cuts = 0;
       for (let survives = 0; killed; survives += 1) {
-        // Each round is a run of its own, which is cut off one call to AWS later than the one before.
+        // Each round is a new run, cut off one call to AWS later than the previous one.
         fixture.time += day;
         killed = false;
         let made = 0;
@@ -280,7 +280,7 @@ await describeOnTables("the reconciler", (tables) => {
       const { users } = await fixture.sandbox.createUsers(40);
       const ticks = [tickOf(), tickOf(), tickOf()];
       await Promise.all(ticks.map((tick) => tick()));
-      // Whoever was overtaken has left the run to another one.
+      // An overtaken tick leaves the run to another.
       await tickOf()();
       expect(codes().filter((code) => code === "RECONCILED")).toHaveLength(1);
       expect(fixture.entries.find(({ code }) => code === "RECONCILED")).toMatchObject({

@@ -13,7 +13,7 @@ import { noRefusals } from "../support/refresher-fixture.ts";
 const minute = 60_000;
 const refreshEveryMinutes = 15;
 
-/** A provider whose data paths fail for a time while its refresh path answers, on a clock of the test's. */
+/** A provider whose data paths fail for a time while its refresh path answers, on the test's clock. */
 class Provider {
   now = Date.parse("2026-11-27T00:00:00Z");
   dataFails = false;

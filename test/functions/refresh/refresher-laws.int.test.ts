@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([system.close(), remote.close()]));
 
-/** A run, in which something happens at one of its calls to Secrets Manager. */
+/** A run, with an action at one of its calls to Secrets Manager. */
 type Step = {
   readonly at: number;
   readonly phase: "before" | "after";
@@ -33,7 +33,9 @@ const step: fc.Arbitrary<Step> = fc.record({
   what: fc.constantFrom("nothing", "the run dies", "an operator sets a token", "another run comes"),
 });
 
-/** A provider whose tokens know what they were refreshed from. Each token is near its end: every run refreshes. */
+/**
+ * A provider whose tokens record what they were refreshed from. Each expires soon, so every run refreshes.
+ */
 class Tokens {
   readonly #valid = new Set<string>();
   readonly #parents = new Map<string, string>();
@@ -140,7 +142,7 @@ test("no token gives way to an older or a foreign one, wherever runs die, meet o
         await last.run();
         const isHealed = tokens.isValid(currentToken());
         expect(isHealed || last.entries.some(({ code }) => code === "TOKEN_REFUSED")).toBe(true);
-        // Nothing is lost where the provider goes on taking the old token.
+        // Nothing is lost if the provider still accepts the old token.
         if (!endsRefreshed) expect(isHealed).toBe(true);
       },
     ),

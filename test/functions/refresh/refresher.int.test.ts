@@ -146,7 +146,7 @@ describe("a token that an operator proposes", () => {
     expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "refreshed" });
     expect(await fixture.currentToken()).toBe(older);
     expect(fixture.calls()).toEqual([`/users Bearer ${older}`]);
-    // Asked once more, it is current already.
+    // A repeated request finds it current already.
     expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "refreshed" });
   });
 

@@ -49,7 +49,7 @@ describe("a refresh", () => {
       const writes = () => fixture.system.calls().get("test secretsmanager:PutSecretValue") ?? 0;
       const before = writes();
       expect(await refresherOf()()).toEqual({ outcome: "discarded" });
-      // It was never proposed: not even for a moment is there a pending version.
+      // It was never proposed: there is no pending version at any time.
       expect(writes()).toBe(before);
       expect(codes()).toEqual(["TOKEN_DISCARDED"]);
       expect(calls()).toEqual([`/refresh Bearer ${old}`]);

@@ -16,9 +16,9 @@ const system = await startTestSystem();
 afterAll(() => system.close());
 
 /**
- * Lives through hours on the provider's clock, a run each fifteen minutes by ours. Our clock, the first run's minute
- * and the runs that fail are the test's.
- * @returns the provider's answers to a call each minute with the token that is current then
+ * Simulates hours on the provider's clock, with a run every fifteen minutes by ours. The test sets our clock,
+ * the first run's minute and the failing runs.
+ * @returns the provider's answers to a call every minute with the current token
  */
 async function live(
   path: string,

@@ -64,7 +64,7 @@ function registrarOf({
     isNewer,
     webhooksUrl,
     secretHeader,
-    // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
+    // The engine's clock is real: moves the time of the last change onto this test's clock.
     readSecret: async () => ({ ...(await store.read()), since: changedAt }),
     times: { propagationSeconds: 120, overlapSeconds: 3 * 86_400 },
     readsFirst,

@@ -33,7 +33,10 @@ await describeOnTables("attributes of users", (tables) => {
     requests: fixture.system.calls().get("test dynamodb:BatchGetItem") ?? 0,
     units: fixture.system.capacity().get("test dynamodb:BatchGetItem")?.readUnits ?? 0,
   });
-  /** Hands over one record. @returns what reading for it cost */
+  /**
+   * Relays one record.
+   * @returns the capacity of its reads
+   */
   const relayOne = async (index: number) => {
     const records = (await relayed()).slice(index, index + 1);
     const before = reads();
@@ -81,7 +84,7 @@ await describeOnTables("attributes of users", (tables) => {
     expect(without.requests).toBe(1);
     expect(withThem.requests).toBe(1);
     expect(withThem.units - without.units).toBe(2);
-    // A state knows its user: one unit.
+    // The state contains its user: one unit.
     const index = (await relayed()).findIndex(
       ({ dynamodb }) => dynamodb?.Keys?.pk?.S === `ACCOUNT#${accountId}`,
     );

@@ -75,7 +75,7 @@ await describeOnTables("the relay", (tables) => {
     });
 
     test("is looked for with one read for the whole batch, which reads what is updated, too", async () => {
-      // The environment has read its key then.
+      // The environment has then read its key.
       await record(accountEvent({ accountId, userId }));
       await invoke(await relayed());
       const events = Array.from({ length: 30 }, () => accountEvent({ userId: randomUUID() }));

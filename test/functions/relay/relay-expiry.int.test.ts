@@ -22,7 +22,7 @@ import { lambdaRecords } from "../support/relayed-records.ts";
 const income = { endpoint: "income" };
 const [first, second, third] = [1_900_000_000_000, 1_900_000_001_000, 1_900_000_002_000];
 const large = () => JSON.stringify(randomBytes(20_000).toString("base64"));
-/** What a restore reaches back, and the longest that a list is read. */
+/** The restore period, plus the longest time of reading a list. */
 const expiryAfter = (supersededAt: number) => supersededAt / 1000 + 49 * 86_400;
 
 await describeOnTables("the object of superseded data", (tables) => {
@@ -47,7 +47,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     return (await store.load(subject, income))?.storage.object ?? "";
   }
 
-  /** What is left of who is killed before the document is written. */
+  /** The note of a process that is killed before it writes the document. */
   async function noteAt(asOf: number): Promise<void> {
     const store = documentStore(read(), write(), overflowBucket(fixture.bucket.name));
     const known = await store.load(subject, income);
@@ -64,14 +64,17 @@ await describeOnTables("the object of superseded data", (tables) => {
     return record;
   }
 
-  /** The record of a removal so many seconds after the item expired. */
+  /** The record of a removal this many seconds after the item expired. */
   async function removeAfterExpiry(key: Key, seconds: number): Promise<DynamoDBRecord> {
     const { dynamodb, ...record } = await remove(key);
     const expiresAt = Number(dynamodb?.OldImage?.expiresAt?.N);
     return { ...record, dynamodb: { ...dynamodb, ApproximateCreationDateTime: expiresAt + seconds } };
   }
 
-  /** As DynamoDB does it in any region, and Lambda hands it over. @returns the record */
+  /**
+   * Expires an item as DynamoDB does in any region.
+   * @returns the record as Lambda delivers it
+   */
   async function expire(key: Key): Promise<DynamoDBRecord> {
     const record = await removeAfterExpiry(key, 0);
     expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
@@ -98,7 +101,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     await noteAt(second);
     await save("[3]", third);
     expect(await note()).toMatchObject({ expiresAt: expiryAfter(third) });
-    // The record that comes late is of a note that another one has followed.
+    // The late record is about a note that another one has replaced.
     expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
     expect(await fixture.bucket.keys()).toEqual([object]);
     await expire(supersededKey(subject, income, first));

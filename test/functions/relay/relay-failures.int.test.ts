@@ -22,7 +22,7 @@ function withImage(record: DynamoDBRecord, image: object): DynamoDBRecord {
 
 await describeOnTables("the relay", (tables) => {
   const fixture = relayFixture(tables);
-  /** The numbers of the records that `repair --failures` finds. */
+  /** Numbers of the records that `repair --failures` finds. */
   const parked = async () => {
     const numbers: unknown[] = [];
     for await (const batch of failedBatches(fixture.system.s3, fixture.bucket.name))
@@ -97,7 +97,7 @@ await describeOnTables("the relay", (tables) => {
     await record(accountEvent());
     const records = lambdaRecords(await relayed());
     const number = records[0]?.dynamodb?.SequenceNumber;
-    // Lambda hands it over alone, and has done so for long.
+    // Lambda delivers it alone, and has retried for a long time.
     fixture.now = () => new Date(Date.now() + 120_000);
     const marks = recordMarks(fixture.system.dynamodb, fixture.table.name, fixture.now);
     for (let times = 0; times < 5; times += 1) {

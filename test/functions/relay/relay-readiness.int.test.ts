@@ -24,7 +24,10 @@ await describeOnTables("an account that is waited for", (tables) => {
   const fixture = relayFixture(tables);
   const { record, pump, invoke, relayed, messages, bodiesOf } = fixture;
 
-  /** Hands the messages of the deadlines' queue over. @returns for how long each becomes invisible that has not ended */
+  /**
+   * Delivers the messages of the deadlines' queue.
+   * @returns the visibility timeout of each that remains
+   */
   async function passDeadlines(clock = () => Date.now()): Promise<readonly number[]> {
     const { dynamodb } = fixture.system;
     const read = batchingReader(dynamodb, fixture.table.name);
@@ -49,7 +52,7 @@ await describeOnTables("an account that is waited for", (tables) => {
 
   const begin = Date.now() - 3_600_000;
 
-  /** An account whose facts come one a second. */
+  /** An account with facts at intervals of a second. */
   function waitedFor(accountId: string = randomUUID(), userId = `u${accountId}`) {
     fixture.readiness = { endpoints: ["income", "employment"], deadlineSeconds: 60 };
     const subject: Subject = { kind: "account", id: accountId };
@@ -117,7 +120,7 @@ await describeOnTables("an account that is waited for", (tables) => {
     for (const { href, version } of message?.data.documents ?? [])
       expect(href).toMatch(`?version=${version}`);
 
-    // All of it again: what was announced comes with the same id, and nothing else does.
+    // Repeats all of it: announcements have the same ids, and there are no others.
     await invoke(await relayed());
     await pump(seen);
     expect(await announced()).toEqual([message]);
@@ -148,7 +151,7 @@ await describeOnTables("an account that is waited for", (tables) => {
     await account.read("employment", "[1]");
     await invoke((await relayed()).slice(0, seen));
     const all = await relayed();
-    // The documents' own records are behind that of the state.
+    // The documents' own records come after that of the state.
     await invoke(all.slice(seen).filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === "STATE"));
     await pump(all.length);
     expect(await announced()).toHaveLength(1);

@@ -46,7 +46,7 @@ await describeOnTables("the relay", (tables) => {
       expect.objectContaining({ type: "startFetch", version: 1 }),
       expect.objectContaining({ ...ask, version: 2 }),
     ]);
-    // The same bytes again may be a late retry or a true repeat: while an answer is awaited, it is asked again.
+    // The same bytes may be a late retry or a true repeat: while an answer is pending, another call is made.
     await record(disconnect);
     await pump(relayedSoFar);
     expect(await state()).toMatchObject({ state: { version: 3, unconfirmed: true } });
@@ -73,7 +73,7 @@ await describeOnTables("the relay", (tables) => {
         await bodiesOf(fixture.subscribers.everything.queueUrl),
         await bodiesOf(fixture.fetchQueueUrl),
       ];
-      // The fetch queue knows the tasks already.
+      // The fetch queue deduplicates the tasks.
       expect(again.map((bodies) => bodies.toSorted())).toEqual([sent[0]?.toSorted(), []]);
     }
     const byKey = (items: typeof before) =>
@@ -96,7 +96,7 @@ await describeOnTables("the relay", (tables) => {
       fixture.entries.flatMap(({ latencies }) => (latencies === undefined ? [] : [latencies]));
     const events = await relayed();
     await invoke(events);
-    // The event of data is announced itself, the others by the states that they lead to.
+    // The data event is announced itself, the others by the states that result.
     expect(measured()).toEqual([{ toSubscriber: [500] }]);
     const states = (await relayed()).slice(events.length);
     await invoke(states);
@@ -109,7 +109,7 @@ await describeOnTables("the relay", (tables) => {
     const write = batchingWriter(fixture.system.dynamodb, fixture.table.name);
     const recordCanary = canaryTable(write, () => new Date());
     const [id, lost] = [randomUUID(), randomUUID()];
-    // A message that SQS delivers again stores nothing more.
+    // A redelivered message stores nothing more.
     for (const each of [id, id]) await recordCanary(each);
     const relayedSoFar = await pump();
     expect(relayedSoFar).toBe(1);

@@ -27,7 +27,7 @@ await describeOnTables("what a subscriber's queue refused", (tables) => {
     await invoke(events);
     await lose();
     await invoke((await relayed()).slice(events.length));
-    // The time until a parked message counts once it is sent.
+    // Latency counts only once a parked message is sent.
     expect(fixture.entries.at(-1)).toMatchObject({ code: "RELAYED", messages: 2 });
     expect(fixture.entries.at(-1)).not.toHaveProperty("latencies");
     fixture.entries.length = 0;

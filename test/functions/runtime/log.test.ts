@@ -47,7 +47,7 @@ it("latencies are one document in embedded metric format, of at most 100 values 
     CloudWatchMetrics: [{ Namespace: "stage", Dimensions: [[]], Metrics: metricsOf }],
   });
   expect(fields).toMatchObject({ code: "RELAYED", count: 250, WebhookToDocument: [7] });
-  // A sample of all of the batch, not of its beginning.
+  // A sample of the whole batch, not only of its beginning.
   expect(fields.WebhookToSubscriber).toHaveLength(100);
   expect(fields.WebhookToSubscriber.slice(0, 3)).toEqual([0, 2, 5]);
   expect(fields.WebhookToSubscriber.at(-1)).toBe(247);

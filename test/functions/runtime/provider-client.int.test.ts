@@ -30,7 +30,7 @@ await describeOnTables("all callers together", (tables) => {
     vi.restoreAllMocks();
   });
 
-  /** As each function makes them for itself. */
+  /** Environments as each function creates them. */
   const environments = () => Array.from({ length: 4 }, () => guardedApi(system.dynamodb, settings, patience));
   const callEach = async () => {
     const made = await Promise.allSettled(environments().map((each) => each.send("jwt", call)));

@@ -77,7 +77,7 @@ await describeOnTables("the consumer", (tables) => {
         onProgress: () => undefined,
       });
     expect(await redriveAll("run-1")).toMatchObject({ redriven: 1 });
-    // Too early: it comes back, and is counted.
+    // Too early: it is redelivered and counted.
     await deliver(fixture.system, fixture.queueUrl, consumerOf());
     expect(await redriveAll("run-1")).toMatchObject({ redriven: 0, again: 1 });
     expect(await redriveAll("run-2")).toMatchObject({ redriven: 1 });

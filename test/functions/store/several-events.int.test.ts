@@ -80,7 +80,7 @@ await describeOnTables("a webhook with several events", (tables) => {
     expect(await run(newName)).toEqual([]);
     const all = [0, 1, 2].map((index) => `EVENT#${idOf(list, index)}`);
     expect(await storedIds()).toEqual(new Set(all));
-    // The whole webhook by the new mapping, which finds another list in it.
+    // The whole webhook by the new mapping, which finds a different list in it.
     await put(envelopeOf(list));
     await run({ ...newName, events: "reverse(@)" });
     expect(await storedIds()).toEqual(new Set(all));

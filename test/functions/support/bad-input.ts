@@ -1,13 +1,13 @@
 import type { WebhookKind } from "../../../domain/event/events.ts";
 
-/** A body that is odd, and yet accepted, since its secret is right. */
+/** A malformed body that is accepted because its secret is right. */
 export type BadInput = {
   readonly name: string;
   readonly kind: WebhookKind;
   readonly body: string | Buffer | undefined;
-  /** Why the receiver sends it straight to the dead-letter queue; absent: it goes to the kind's queue. */
+  /** Reason why the receiver sends it to the dead-letter queue; absent: it goes to the kind's queue. */
   readonly unreadable?: RegExp;
-  /** Why the consumer sends it to the dead-letter queue; absent: it is stored. */
+  /** Reason why the consumer sends it to the dead-letter queue; absent: it is stored. */
   readonly unmappable?: RegExp;
 };
 
@@ -17,7 +17,7 @@ const connected = { event: "connect_account", account_id: accountId, user_id: us
 const arrays = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const mebibyte = 1_048_576;
 
-/** An account event of exactly so many bytes. */
+/** An account event of exactly this many bytes. */
 export function eventOfBytes(bytes: number): string {
   const frame = JSON.stringify({ ...connected, filler: "" });
   return JSON.stringify({ ...connected, filler: "x".repeat(bytes - frame.length) });

@@ -30,7 +30,7 @@ export function envelopeOf(payload: unknown, body?: Body): Envelope {
   return { schemaVersion: 1, kind: "accounts", id, receivedAt, body: body ?? bodyOf(raw) };
 }
 
-/** What the consumer's tests share, made again for each: the table, the queues, the consumer itself. */
+/** Fixture of the consumer's tests, new for each: the table, the queues, the consumer. */
 export function consumerFixture(tables: string) {
   const made = {} as {
     system: TestSystem;

@@ -15,13 +15,10 @@ const givenUp = z.object({ payload: z.string() });
 const records = z.object({ Records: z.array(z.unknown()) });
 const archived = z.object({ body: z.string() });
 
-/** A request that deletes items takes so many. */
+/** Maximum deletions per request. */
 const maxDeletes = 25;
 
-/**
- * All that the engines hold of what a fixture made, as text: what is compressed is expanded. Takes it out: the fixture is as new
- * afterwards.
- */
+/** Takes all data of a fixture out of the engines, as decompressed text. The fixture is then as new. */
 export async function takePieces(system: TestSystem, fixture: ErasureFixture): Promise<readonly Piece[]> {
   const { table, overflow, failures, archive, log, deadLetters, entries } = fixture;
   const [items, bodies, changes, archivedLetters, erasures, lying] = await Promise.all([
@@ -88,7 +85,7 @@ function recordsIn(text: string): readonly string[] {
     .Records.map((each) => JSON.stringify(each));
 }
 
-/** Takes all out of a queue, also what a reader who ended by force still hides. */
+/** Empties a queue, including messages hidden by a killed reader. */
 async function drain({ sqs }: TestSystem, QueueUrl: string): Promise<readonly string[]> {
   const all: string[] = [];
   while (!(await isEmpty(sqs, QueueUrl))) {

@@ -22,12 +22,12 @@ import type { TestSystem } from "../../support/engines.ts";
 import { takePieces } from "./engine-pieces.ts";
 import { type ErasureFixture, erasedAt } from "./erasing.ts";
 
-/** Longer than a history takes: what is hidden comes back by its steps. */
+/** Longer than a history: hidden messages reappear by its steps. */
 const hiddenSeconds = 600;
-/** So many steps after a reader ended by force what it has hidden comes back, as its lease does. */
+/** Steps until messages hidden by a killed reader reappear, as its lease does. */
 const hiddenSteps = 3;
 const secondsPerStep = 30;
-/** More than an item takes, however it is compressed. */
+/** Exceeds an item, however it is compressed. */
 const largeBytes = 10_000;
 
 const unsigned = {
@@ -36,30 +36,30 @@ const unsigned = {
     "AWS4-HMAC-SHA256 Credential=test/20261121/eu-central-1/any/aws4_request, SignedHeaders=host, Signature=none",
 };
 
-/** Parts of the SDK's clients that the engines have no use for. */
+/** Parts of the SDK's clients that local engines do not need. */
 const costly = ["loggerMiddleware", "getUserAgentMiddleware"];
 
 type Fuse = {
   callsLeft: number | undefined;
-  /** Dead letters that were received since this was last emptied. */
+  /** Dead letters received since this was last emptied. */
   received: (string | undefined)[];
 };
 
-/** Of the history that is under way: histories share their clients, and each ends its own functions by force. */
+/** State of the current history: histories share clients, but each kills only its own functions. */
 const fuses = new AsyncLocalStorage<Fuse>();
 
 /**
- * A system whose clients ask the engines themselves: a history takes hundreds of calls, and each would pass the gateway. They fail
- * in histories whose function has ended. A poll of a queue answers at once: the engine is one server, which sees all. Its tables
- * have no stream: an erasure reads none, and the fast engine's writes take longer with each record that a stream keeps.
+ * A system whose clients bypass the gateway: a history makes hundreds of calls. Calls fail in histories whose
+ * function has ended. Polls return at once: the engine is one server and sees all messages. Tables have no
+ * stream: erasures read none, and each record of a stream slows the fast engine's writes.
  */
 export function withoutGateway(system: TestSystem): TestSystem {
   const { tables, queuesAndObjects } = system.engines;
   const settings = {
     region: system.access.region,
-    // On a busy machine an engine may end an idle connection just when it is used again.
+    // A busy machine's engine may close an idle connection just as it is reused.
     maxAttempts: 3,
-    // The engines look at no signature, which takes a tenth of a call.
+    // The engines ignore signatures, which take a tenth of a call.
     signer: {
       sign: async <T extends { readonly headers: Record<string, string> }>(request: T) => {
         Object.assign(request.headers, unsigned);
@@ -112,18 +112,21 @@ export function withoutGateway(system: TestSystem): TestSystem {
   return { ...system, dynamodb, sqs, s3, createTable };
 }
 
-/** Shows an engine the secret of its run, where its address has one. */
+/** Adds the run's secret to a request if the engine's URL has one. */
 function sayWho(request: unknown, address: string): undefined {
   const headers = isFields(request) ? request.headers : undefined;
   if (isFields(headers)) Object.assign(headers, secretHeadersFor(address));
 }
 
-/** Runs something whose functions can be ended by force without ending those of others. */
+/** Runs an action whose functions can be killed without killing others'. */
 export function withFuse<T>(run: () => Promise<T>): Promise<T> {
   return fuses.run({ callsLeft: undefined, received: [] }, run);
 }
 
-/** All that an erasure touches, in real engines, with the queues, buckets and table of a fixture, which no other world has at that time. */
+/**
+ * An erasure's surroundings in real engines, with a fixture's queues, buckets and table, which only one world
+ * uses at a time.
+ */
 export class EngineWorld extends TaskList implements World {
   readonly ports: EraserDependencies;
   readonly #system: TestSystem;
@@ -131,7 +134,7 @@ export class EngineWorld extends TaskList implements World {
   #seconds = erasedAt.getTime() / 1000;
   #hidden: { steps: number; readonly handles: readonly (string | undefined)[] }[] = [];
 
-  /** @param fixture as new: of another world whose pieces were read, too */
+  /** @param fixture new, or of another world whose pieces were taken */
   constructor(system: TestSystem, fixture: ErasureFixture) {
     super();
     this.#system = system;
@@ -204,13 +207,13 @@ export class EngineWorld extends TaskList implements World {
     }
   }
 
-  /** Whoever has received them gives none back. */
+  /** Hides received messages, which their reader never returns. */
   #hide(): void {
     const { received } = fuse();
     this.#hidden.push({ steps: hiddenSteps, handles: received.splice(0) });
   }
 
-  /** In the form in which Lambda writes them. */
+  /** In Lambda's format. */
   async giveUp(id: string, records: readonly string[]): Promise<void> {
     if (records.length === 0) return;
     const payload = `{"Records":[${records.join(",")}]}`;

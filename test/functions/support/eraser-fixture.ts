@@ -13,10 +13,10 @@ import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
 import { deliver } from "./lambda.ts";
 
-/** More than an item takes, however it is compressed. */
+/** Exceeds an item, however it is compressed. */
 export const large = () => JSON.stringify(randomBytes(20_000).toString("base64"));
 
-/** Pages of a list that a fetch keeps. */
+/** Saved pages of a list. */
 export const pagesOf = (subject: Subject) => ({ subject, endpoint: "income", messageId: "m" });
 export const pages = {
   read: { asOf: 1, by: [], known: undefined },
@@ -34,9 +34,7 @@ export function eventOf(facts: Partial<IncomeEvent>): IncomeEvent {
   };
 }
 
-/**
- * What the eraser's tests share, made again for each: a user with accounts, what is stored of them, the eraser's queue.
- */
+/** Fixture of the eraser's tests, new for each: a user with accounts, their records, the eraser's queue. */
 export function eraserFixture(tables: string) {
   const made = {} as {
     system: TestSystem;
@@ -56,7 +54,7 @@ export function eraserFixture(tables: string) {
     made.other = { kind: "account", id: randomUUID() };
   });
 
-  /** Stores an event as the consumer does, and what the relay makes of it. */
+  /** Stores an event as the consumer does, and its effects as the relay does. */
   async function store(facts: Partial<IncomeEvent>, bodyObject?: string): Promise<void> {
     const { storing } = made.fixture;
     const event = eventOf(facts);
@@ -72,7 +70,7 @@ export function eraserFixture(tables: string) {
     if (event.userId !== undefined && accountId !== undefined) await storing.link(event.userId, accountId);
   }
 
-  /** A user with an account that has everything which can be kept of one, beside an account of another user. */
+  /** Stores a user with an account that has every kind of record, beside another user's account. */
   async function storeAll(): Promise<void> {
     const { storing, overflow, put } = made.fixture;
     const [userId, accountId] = [made.user.id, made.account.id];
@@ -82,14 +80,17 @@ export function eraserFixture(tables: string) {
     await store({ accountId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
     await storing.document(made.account, "income", "{}");
     await storing.document(made.account, "profile", large());
-    // A later fetch has superseded the object before it, which no item points to any more.
+    // A later fetch has superseded the previous object, which no item references any more.
     await storing.document(made.account, "profile", large());
     await keptPages(storing.overflow).keep(pagesOf(made.account), pages);
     await store({ userId: randomUUID(), accountId: made.other.id });
     await storing.document(made.other, "profile", large());
   }
 
-  /** Delivers until the queue is empty. @returns how many messages that took */
+  /**
+   * Delivers until the queue is empty.
+   * @returns the number of messages
+   */
   async function run(handler = eraser(made.fixture.dependencies)): Promise<number> {
     for (let count = 0; ; count += 1) {
       const [waiting] = await made.system.receive(made.fixture.queueUrl);
@@ -114,7 +115,7 @@ export function eraserFixture(tables: string) {
     await ask(eraseTask(subject, "operator", namedWith, "followed"));
     await run();
   };
-  /** Keys of all that names one of some ids. */
+  /** Keys of all records that contain one of these ids. */
   const remains = async (...ids: readonly string[]) => {
     const items = (await made.fixture.table.all()).map((item) => JSON.stringify(item));
     const keys = await Promise.all(

@@ -32,7 +32,7 @@ export const erasedAt = new Date("2026-11-21T12:00:00.000Z");
 export const source = "/income-events/test";
 const pipelineName = "income-events-test";
 
-/** All that an erasure touches, empty, and the eraser's dependencies on it. */
+/** An erasure's empty surroundings, and the eraser's dependencies. */
 export async function createErasureFixture(system: TestSystem) {
   const table = await system.createTable();
   const [overflow, failures, log, archive] = await Promise.all(
@@ -50,7 +50,7 @@ export async function createErasureFixture(system: TestSystem) {
   const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
   const queues = { all: { queueUrl: subscriber, deadLetterQueueUrl: parked } };
   const archivedDeadLetters = deadLetterArchive(system.s3, archive.name);
-  // Each look at a queue that is empty takes a second: most tests do without.
+  // Receiving from an empty queue takes a second, so most tests skip it.
   const sweeps = { deadLetters: false };
   const deadLetters = { users, fetch, "subscriber/all": parked };
   const dependencies: EraserDependencies = {
@@ -117,13 +117,13 @@ function storing(system: TestSystem, { name }: TestTable, bucket: string) {
     link: linkTable(batchingWriter(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
     document: documentSaver(store),
-    /** The same, where what was superseded is kept. */
+    /** Like `document`, with superseded versions retained. */
     keptDocument: documentSaver(keeping),
     overflow,
   };
 }
 
-/** Stores what one more call for a document brought. */
+/** Stores the result of another call for a document. */
 function documentSaver(store: DocumentStore) {
   return async (subject: Subject, endpoint: string, text: string, ids: { userId?: string } = {}) => {
     const known = await store.load(subject, { endpoint });

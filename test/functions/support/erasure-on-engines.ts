@@ -10,14 +10,14 @@ import { fastEngine, startTestSystem, type TestSystem } from "../../support/engi
 import { EngineWorld, withFuse, withoutGateway } from "./engine-world.ts";
 import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
 
-/** Histories that are under way together: while one waits for an engine, others go on. */
+/** Number of concurrent histories: while one waits for an engine, others run. */
 const atOnce = 10;
 const mostHappenings = 12;
 
 /**
- * @param tables the address of the table's engine; undefined: a fast one of the file's own, for many histories at once
- * make an engine slow that others share
- * @param part of the histories: each has others
+ * @param tables URL of the table engine; undefined: a fast one for this file, because many histories at once
+ * slow an engine down for others
+ * @param part selects different histories
  */
 export function holdsOnEngines(tables: string | undefined, counts: readonly number[], part = 0): void {
   let system: TestSystem;
@@ -83,13 +83,13 @@ const happening = fc.record({
 const ids = fc.shuffledSubarray(hostileIds, { minLength: 3, maxLength: 3 });
 const people = fc
   .tuple(ids, ids)
-  // A UUID is one person's: it is searched for under any name.
+  // A UUID belongs to one person: it is searched for under any name.
   .filter(([users, accounts]) => !users.some((id) => isUuid(id) && accounts.includes(id)))
   .map(([users, accounts]) =>
     users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "", mark: `<mark of ${index}>` })),
   );
 
-/** Three people with hostile ids, and what happens to them. */
+/** Three people with hostile ids, and their histories. */
 export function historiesOf(mostHappenings: number) {
   return fc.record({ people, happenings: fc.array(happening, { minLength: 4, maxLength: mostHappenings }) });
 }

@@ -10,7 +10,7 @@ import type { DataName } from "../../../domain/fetch/document-name.ts";
 import { documentRead } from "../../domain/samples.ts";
 import type { TestBucket, TestSystem, TestTable } from "../../support/engines.ts";
 
-/** Where the documents of a test lie, whose they are, and its time. */
+/** Storage, subject and time of a test's documents. */
 type Place = {
   readonly system: TestSystem;
   readonly table: Pick<TestTable, "name">;
@@ -30,7 +30,10 @@ export function fetchedDocuments(place: () => Place) {
   };
   const load = (name: DataName) => store().load(place().subject, name);
   return {
-    /** Stores a document as a call left it. @param secondsAgo when that was made */
+    /**
+     * Stores a document as a call left it.
+     * @param secondsAgo time of the call
+     */
     stored: async (text: string | undefined, secondsAgo: number, name: DataName = income): Promise<void> => {
       const { subject, clock } = place();
       const known = await load(name);
@@ -41,7 +44,7 @@ export function fetchedDocuments(place: () => Place) {
         throw new Error("another write was faster");
     },
     document: async (name: DataName = income) => (await load(name))?.document,
-    /** The text that is stored; undefined where there is none. */
+    /** The stored text; undefined if there is none. */
     content: async (name: DataName = income): Promise<string | undefined> => {
       const known = await load(name);
       const content = known && (await contentOfDocument(known, overflowBucket(place().bucket.name)));

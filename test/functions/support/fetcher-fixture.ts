@@ -56,8 +56,8 @@ async function reach(version: number, write: (version: number) => Promise<void>)
 }
 
 /**
- * What the fetcher's tests share, made again for each: the provider, the records, the queues, the fetcher itself. Times
- * of AWS's services are those of the test's clock.
+ * Fixture of the fetcher's tests, new for each: the provider, the records, the queues, the fetcher. AWS's
+ * times follow the test's clock.
  */
 export function fetcherFixture(tables: string) {
   const made = {} as {
@@ -107,7 +107,7 @@ export function fetcherFixture(tables: string) {
   };
   const digestOf = () => subjectDigest(made.system.secretsManager, made.erasureKey);
 
-  /** One environment of the function: its token and its batch of permits are its own. */
+  /** One environment of the function, with its own token and permits. */
   function fetcherOf(settings: ProviderSettings = provider, others: Partial<FetcherDependencies> = {}) {
     const kept = keptLog();
     made.entries = kept.entries;
@@ -161,10 +161,13 @@ export function fetcherFixture(tables: string) {
     });
   }
 
-  /** What SQS says of each message, at the test's time. */
+  /** SQS's attributes of each message, at the test's time. */
   const seenNow = (seen: Seen = {}): Seen => ({ sentAt: made.clock, firstReceivedAt: made.clock, ...seen });
 
-  /** Sends tasks, which then come in one batch. @returns the bodies of those that stay in the queue */
+  /**
+   * Sends tasks, which are delivered in one batch.
+   * @returns the bodies that stay in the queue
+   */
   async function perform(
     given: FetchTask | string | readonly FetchTask[],
     settings = provider,
@@ -174,27 +177,30 @@ export function fetcherFixture(tables: string) {
     return (await made.tasks.deliver(fetcherOf(settings), seenNow(seen))).left;
   }
 
-  /** Delivers what stayed in the queue once more, however long it is hidden. */
+  /** Redelivers what stayed in the queue, whatever its visibility timeout. */
   async function performAgain(settings = provider, seen: Seen = {}): Promise<Delivered> {
     await made.tasks.show();
     return made.tasks.deliver(fetcherOf(settings), seenNow(seen));
   }
 
-  /** Performs the check of a start as its own queue delivers it. */
+  /** Delivers the check of a start from its own queue. */
   async function performCheck(check: FetchTask, seen: Seen = {}): Promise<readonly string[]> {
     await made.checks.send([check]);
     return (await made.checks.deliver(fetcherOf(started), seenNow(seen))).left;
   }
 
   const codes = () => made.entries.map(({ code }) => code);
-  /** What was postponed, by how many seconds and why. */
+  /** Postponed tasks, with seconds and reason. */
   const postponed = () =>
     made.entries
       .filter(({ code }) => code === "TASK_POSTPONED")
       .map(({ delayInSeconds, reason }) => ({ delayInSeconds, reason }));
   const calls = () => made.remote.requests.map(({ method, path }) => `${method} ${path}`);
 
-  /** A task of the subject's, of a cause of its own. @param secondsAgo since when the document is wanted */
+  /**
+   * A task for the subject, with its own cause.
+   * @param secondsAgo time since which the document is wanted
+   */
   function read(name: DataName = income, secondsAgo = 10, more: Partial<TaskCause> = {}): DocumentTask {
     made.causes += 1;
     const since = made.clock.getTime() - secondsAgo * 1000;
@@ -202,7 +208,7 @@ export function fetcherFixture(tables: string) {
   }
 
   const put = (facts: Partial<State> = {}) =>
-    // A state is written only over the version before it.
+    // A state is written only over its previous version.
     reach(facts.version ?? 1, (version) =>
       made.known.state(made.subject, () => ({
         subject: made.subject,
@@ -214,7 +220,7 @@ export function fetcherFixture(tables: string) {
         version,
       })),
     );
-  /** Places a subject's tombstone. */
+  /** Writes a subject's tombstone. */
   const erase = async (whom: Subject) => {
     await tombstones(made.system.dynamodb, made.table.name, 1, () => made.clock).place(
       await digestOf()(whom),

@@ -25,7 +25,7 @@ export type HttpHandler = (
 export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
 /**
- * Does what the event source mapping does, once: receives a batch, invokes, deletes what is not reported.
+ * Acts as the event source mapping once: receives a batch, invokes, deletes what is not reported.
  * @returns the bodies of the messages that stay in the queue
  */
 export async function deliver(

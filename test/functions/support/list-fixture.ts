@@ -44,27 +44,25 @@ const paths: ProviderSettings["paths"] = {
 export const income = { endpoint: "income" };
 
 type Circumstances = {
-  /** Of the function, for each look at it. */
+  /** Remaining time of the function, evaluated at each read. */
   readonly timeLeft?: () => number;
-  /** How often SQS has delivered the tasks, this time included. */
+  /** Receive count of the tasks. */
   readonly receives?: number;
-  /** Asked before each call. */
+  /** Called before each call. */
   readonly permit?: () => void;
-  /** Called with each look for kept pages, before anything is done with them. */
+  /** Called with each read of saved pages, before they are used. */
   readonly onPagesFound?: () => void;
   readonly others?: Partial<ProviderSettings>;
 };
 
-/** The statuses of the calls that the sandbox counted. */
+/** Statuses of the sandbox's calls. */
 export const callsOf = (sandbox: Sandbox) =>
   sandbox
     .calls()
     .filter(({ path }) => path.endsWith("/income"))
     .map(({ status }) => status);
 
-/**
- * What the tests of lists share, made again for each: the records, a provider that answers in pages, the fetcher's run.
- */
+/** Fixture of the list tests, new for each: the records, a provider with pages, the fetcher's run. */
 export function listFixture(tables: string) {
   const made = {} as {
     system: TestSystem;
@@ -90,7 +88,7 @@ export function listFixture(tables: string) {
 
   /**
    * Runs the fetcher once for some tasks, in messages `m0`, `m1` and so on.
-   * @returns how long the messages are hidden that stay in the queue, and why others were given up
+   * @returns visibility timeouts of the remaining messages, and reasons of the rejected ones
    */
   async function run(
     remote: { readonly baseUrl: string; readonly token: string },
@@ -169,10 +167,10 @@ export function listFixture(tables: string) {
     return { hidden, reasons };
   }
 
-  /** A task to read an account's income, wanted since then. */
+  /** A task to read an account's income, wanted since a time. */
   const task = (of: Subject = made.subject, since = noon.getTime()) =>
     documentTask(of, income, since, { cause: `event-${randomUUID()}.1` });
-  /** Keeps pages for a task, as a run that ended before the last page. */
+  /** Saves pages of a task, as a run that ended before the last page. */
   const keepPagesOf = ({ subject: of, endpoint }: DocumentTask, messageId: string) => {
     const read = { asOf: noon.getTime(), by: [messageDigest(messageId)], known: undefined };
     const from = { next: "kept", pages: 1, mark: "mark" };
@@ -183,7 +181,7 @@ export function listFixture(tables: string) {
     fetchedDocuments(() => ({ ...made, table: { name: made.tableName }, subject: of }));
   const stored = (of: Subject = made.subject) => documentsOf(of).content();
 
-  /** A sandbox with one account whose income is there: eight items. */
+  /** A sandbox with one account whose income has eight items. */
   async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox> {
     const sandbox = await startSandbox(options);
     onTestFinished(() => sandbox.close());
@@ -201,7 +199,7 @@ export function listFixture(tables: string) {
 
   const wholeOf = (sandbox: Sandbox) => ({ ...Object(sandbox.data(made.subject.id, "income")), next: null });
 
-  /** A provider that answers as a test says; what it was asked for is reported by path and query. */
+  /** A scripted provider; reports the path and query of each call. */
   async function providerFor(
     answer: (path: string, count: number) => ProviderAnswer | Promise<ProviderAnswer>,
   ) {

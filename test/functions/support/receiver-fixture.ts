@@ -31,7 +31,7 @@ export function call(handler: HttpHandler, request: Request = {}) {
   );
 }
 
-/** What the receiver's tests share, made again for each: the queues, the bucket, the receiver itself. */
+/** Fixture of the receiver's tests, new for each: the queues, the bucket, the receiver. */
 export function receiverFixture() {
   const made = {} as {
     system: TestSystem;

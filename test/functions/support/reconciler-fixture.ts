@@ -67,9 +67,7 @@ export const missingAccounts = (ids: readonly string[]) =>
     facts: expect.objectContaining({ type: "account.created", accountId, connected: true }),
   }));
 
-/**
- * What the reconciler's tests share, made again for each: a sandbox, the records, the queues, the reconciler itself.
- */
+/** Fixture of the reconciler's tests, new for each: a sandbox, the records, the queues, the reconciler. */
 export function reconcilerFixture(tables: string) {
   const made = {} as {
     system: TestSystem;
@@ -81,7 +79,7 @@ export function reconcilerFixture(tables: string) {
     token: string;
     entries: LogEntry[];
     time: number;
-    /** What the receivers' metrics say. */
+    /** The receivers' metrics. */
     received: ReceivingCounts;
   };
 
@@ -106,12 +104,12 @@ export function reconcilerFixture(tables: string) {
     made.token = made.system.createSecret({ token: made.sandbox.token });
     made.entries = [];
     made.received = { unanswered: new Map(), accepted: new Map() };
-    // Later than all that is created here.
+    // Later than everything that is created here.
     made.time = Date.now() + hour;
     return () => made.sandbox.close();
   });
 
-  /** One environment of the function: its token and its batch of permits are its own. */
+  /** One environment of the function, with its own token and permits. */
   function tickOf({
     provider: given = {},
     graceMinutes = 0,
@@ -179,7 +177,7 @@ export function reconcilerFixture(tables: string) {
     return messages.flat().map(({ Body = "" }) => readEnvelope(Body));
   };
 
-  /** Lets the table know a user or an account by an event, as the relay does. */
+  /** Stores a user or account by an event, as the relay does. */
   async function learn(subject: Subject, type: EventType, userId?: string) {
     const ids = subject.kind === "user" ? { userId: subject.id } : { accountId: subject.id, userId };
     const event = { id: randomUUID(), kind: "users" as const, receivedAt: "2026-01-01T00:00:00.000Z", type };

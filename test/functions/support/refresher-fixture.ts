@@ -19,12 +19,12 @@ export const hour = 3_600;
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
 
 /**
- * Versions of a secret are dated by the engine's own clock: by then they are older than ten minutes, however slow the
+ * The engine's clock dates versions of a secret: by this time they are older than ten minutes, on any
  * machine.
  */
 export const later = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 60 * 60_000);
 
-/** A token whose lifetime began so many hours ago and ends in so many. */
+/** A token whose lifetime began this many hours ago and ends in this many. */
 export function tokenOf(begunHoursAgo: number, endsInHours: number): Promise<string> {
   const seconds = later.getTime() / 1_000;
   return new SignJWT({ jti: randomUUID() })
@@ -34,14 +34,14 @@ export function tokenOf(begunHoursAgo: number, endsInHours: number): Promise<str
     .sign(Buffer.from("the provider's key"));
 }
 
-/** No call was refused, and each refresh may be made. */
+/** No call was refused, and each refresh is allowed. */
 export const noRefusals = {
   read: async () => undefined,
   conclude: async () => undefined,
   claimRefresh: async () => true,
 };
 
-/** What the refresher's tests share, made again for each: the provider, the token's secret, the refresher itself. */
+/** Fixture of the refresher's tests, new for each: the provider, the token's secret, the refresher. */
 export function refresherFixture() {
   const made = {} as {
     system: TestSystem;
@@ -49,10 +49,10 @@ export function refresherFixture() {
     secretId: string;
     secret: TokenSecret;
     now: Date;
-    /** The note of refused tokens: its version, and what the refresher concluded. */
+    /** The note of refused tokens: its version, and the refresher's conclusion. */
     refused: { version?: string; isEnded?: boolean };
     entries: LogEntry[];
-    /** What the provider answers to a refresh, and to a proof with each token. */
+    /** The provider's answers to a refresh, and to a proof with each token. */
     onRefresh: () => ProviderAnswer | Promise<ProviderAnswer>;
     onProof: (token: string) => ProviderAnswer | Promise<ProviderAnswer>;
   };
@@ -109,7 +109,7 @@ export function refresherFixture() {
     });
   }
 
-  /** What is said of the token's lifetime is said beside, and has a test of its own. */
+  /** Logged codes without that of the token's lifetime, which has its own test. */
   const codes = () =>
     made.entries
       .map(({ code }) => code)

@@ -49,7 +49,7 @@ export function accountEvent(facts: Partial<IncomeEvent> = {}): IncomeEvent {
   };
 }
 
-/** What the relay's tests share, made again for each: the table with its stream, the queues, the relay itself. */
+/** Fixture of the relay's tests, new for each: the table with its stream, the queues, the relay. */
 export function relayFixture(tables: string) {
   const made = {} as {
     system: TestSystem;
@@ -69,7 +69,7 @@ export function relayFixture(tables: string) {
     now: () => Date;
     retries: Retries;
     resend: () => Promise<void>;
-    /** Places a subject's tombstone. */
+    /** Writes a subject's tombstone. */
     bury: (subject: Subject) => Promise<void>;
     handler: RelayHandler;
   };
@@ -160,7 +160,7 @@ export function relayFixture(tables: string) {
     };
   });
 
-  /** Records events, in order, as the consumer does. */
+  /** Stores events in order, as the consumer does. */
   async function record(...events: readonly IncomeEvent[]): Promise<void> {
     const write = eventTable(made.system.dynamodb, made.table.name, 30);
     for (const event of events) await write([receiptOf(event)]);
@@ -170,7 +170,10 @@ export function relayFixture(tables: string) {
     (await made.table.stream()).filter((record) => isRelayed(record, made.readiness?.endpoints));
   const invoke = (records: readonly unknown[]) => made.handler({ Records: lambdaRecords(records) });
 
-  /** Hands over the stream from a record on, until nothing new comes. @returns how many records there are */
+  /**
+   * Delivers the stream from a record on, until nothing new arrives.
+   * @returns the number of records
+   */
   async function pump(from = 0): Promise<number> {
     let next = from;
     for (let all = await relayed(); all.length > next; all = await relayed()) {

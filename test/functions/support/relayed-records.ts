@@ -1,7 +1,10 @@
 import type { _Record } from "@aws-sdk/client-dynamodb-streams";
 import type { DynamoDBRecord } from "aws-lambda";
 
-/** What the stack's filter criteria let through. @param endpoints of the setting `readiness` */
+/**
+ * Whether the stack's filter criteria accept a record.
+ * @param endpoints of the setting `readiness`
+ */
 export function isRelayed({ eventName, dynamodb }: _Record, endpoints: readonly string[] = []): boolean {
   const sortKey = dynamodb?.Keys?.sk?.S ?? "";
   if (eventName === "REMOVE") return false;
@@ -10,7 +13,7 @@ export function isRelayed({ eventName, dynamodb }: _Record, endpoints: readonly 
   return sortKey === "STATE" || sortKey === "READINESS" || /^(EVENT|CANARY)#/.test(sortKey);
 }
 
-/** Records as Lambda hands them over: by way of JSON, with times in seconds. */
+/** Records as Lambda delivers them: through JSON, with times in seconds. */
 export function lambdaRecords(records: readonly unknown[]): DynamoDBRecord[] {
   const parsed: DynamoDBRecord[] = JSON.parse(JSON.stringify(records));
   for (const { dynamodb } of parsed) {

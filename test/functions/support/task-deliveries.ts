@@ -11,10 +11,10 @@ import { deduplicationOf, type FetchTask, writeTask } from "../../../domain/fetc
 import type { TestSystem } from "../../support/engines.ts";
 import { context, type SqsHandler, sqsEvent } from "./lambda.ts";
 
-/** What a test lets SQS say of a message, in place of what the engine does. */
+/** Message attributes that a test sets instead of the engine. */
 export type Seen = { readonly receives?: number; readonly sentAt?: Date; readonly firstReceivedAt?: Date };
 
-/** What the event source mapping saw: the bodies of the messages that stay in the queue, and all ids. */
+/** View of the event source mapping: bodies of the messages that stay in the queue, and all ids. */
 export type Delivered = { readonly left: readonly string[]; readonly messageIds: readonly string[] };
 
 /** A queue of tasks with its dead letters, and the event source mapping that delivers them. */
@@ -39,8 +39,8 @@ export class TaskDeliveries {
   }
 
   /**
-   * Sends tasks, each in a message group of its own: unlike AWS, the engine gives one message of a group to a receive.
-   * Which tasks are done together is read from the tasks themselves.
+   * Sends tasks, each in its own message group: unlike AWS, the engine returns one message of a group per
+   * receive. The function groups tasks by their content.
    */
   async send(tasks: readonly (FetchTask | string)[], more: Pick<Outgoing, "returns"> = {}): Promise<void> {
     const messages = tasks.map((task) => {
@@ -76,7 +76,7 @@ export class TaskDeliveries {
     };
   }
 
-  /** Lets what was received last and stayed be received again at once. */
+  /** Makes the remaining messages of the last batch visible at once. */
   async show(): Promise<void> {
     for (const ReceiptHandle of this.#inFlight) {
       const QueueUrl = this.queue.url;
@@ -87,7 +87,7 @@ export class TaskDeliveries {
     this.#inFlight = [];
   }
 
-  /** How many messages are in the queue: to be received, hidden, and delayed. */
+  /** Number of messages: visible, invisible and delayed. */
   async depth() {
     const { Attributes = {} } = await this.#system.sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: this.queue.url, AttributeNames: ["All"] }),

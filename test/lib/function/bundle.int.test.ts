@@ -28,7 +28,7 @@ function codeOf({ files }: Bundle, name = "index.mjs"): string {
 
 const atStart = ["index.mjs"];
 
-/** The files that Node loads when they are needed. */
+/** Files that Node loads on demand. */
 function filesLater({ files }: Bundle): string[] {
   return [...files.keys()].filter((name) => name.startsWith("lazy/") && name.endsWith(".mjs"));
 }
@@ -107,7 +107,7 @@ describe("bundling", () => {
   const directory = mkdtempSync(join(tmpdir(), "income-events-bundle-test-"));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  /** A repository of one function, in a directory of its own. */
+  /** A repository with one function, in a new directory. */
   function repositoryWith(name: string, files: Readonly<Record<string, string>>): string {
     const root = join(directory, name);
     for (const [path, text] of Object.entries(files)) {

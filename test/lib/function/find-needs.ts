@@ -1,4 +1,4 @@
-/** A permission of a role, and whether some call of the scenario was allowed by it alone. */
+/** A permission of a role, and whether a call of the scenario was allowed by it alone. */
 export type Permission = {
   readonly role: string;
   readonly action: string;
@@ -11,17 +11,20 @@ export type PermissionNeed = {
   readonly role: string;
   readonly action: string;
   readonly resource: string;
-  /** Why it stays; undefined: nothing needs it. */
+  /** Reason to keep it; undefined: it is unneeded. */
   readonly need: string | undefined;
 };
 
 const byCall = "a call of the scenario";
 
-/** What Lambda asks of a role when an event source is created, and no call needs: the runner then refuses the assembly. */
+/**
+ * Permissions that Lambda requires when an event source is created: without them the runner refuses the
+ * assembly.
+ */
 const askedAtCreation =
   /^(sqs:GetQueueAttributes|dynamodb:ListStreams|s3:ListBucket|s3:PutObject) .*(Queue|\*$|failures)/;
 
-/** What the scenario can't bring about, why, and the test that does. */
+/** Permissions that the scenario cannot use, why, and the test that does. */
 const usedElsewhere: readonly (readonly [RegExp, string])[] = [
   [
     /^RelayChanges s3:(?:Get|Delete)Object relayfailures\/aws\/lambda\/parked-for/,
@@ -66,7 +69,7 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** @param stack whose name the resources' names begin with */
+/** @param stack the prefix of the resources' names */
 export function findNeeds(permissions: readonly Permission[], stack: string): readonly PermissionNeed[] {
   return permissions.map((permission) => {
     const role = permission.role.replace(/Function[0-9A-F]{8}$/, "");
@@ -75,7 +78,7 @@ export function findNeeds(permissions: readonly Permission[], stack: string): re
   });
 }
 
-/** A line for each permission: role, action, resource and what needs it. */
+/** One line per permission: role, action, resource and its need. */
 export function recordOf(needs: readonly PermissionNeed[]): string {
   const lines = needs.map(
     ({ role, action, resource, need }) => `${role} ${action} ${resource}: ${need ?? "nothing"}\n`,
@@ -83,7 +86,7 @@ export function recordOf(needs: readonly PermissionNeed[]): string {
   return lines.join("");
 }
 
-/** A run of the scenario keeps pages only if its time ends within a list: the record would change from run to run. */
+/** The scenario saves pages only if a run's time ends within a list: the record would vary. */
 const pages = /^overflowbucket\/pages\//;
 const byPages = "a list that is longer than a run; test/functions/fetch/reading-lists.int.test.ts";
 
@@ -95,7 +98,7 @@ function needOf({ action, isNeeded }: Permission, role: string, resource: string
   return askedAtCreation.test(`${action} ${resource}`) ? "the creation of its event source" : undefined;
 }
 
-/** The logical id of a resource, and what of it: an ARN without account, kind, stack and the hashes that CDK appends. */
+/** Logical id of a resource, with the path: an ARN without account, kind, stack and CDK's hashes. */
 function withoutHash(arn: string, stack: string): string {
   return arn
     .replace(/^arn:aws:[^:]*:[^:]*:[^:]*:/, "")

@@ -12,7 +12,7 @@ const report = z.object({
   ),
 });
 
-/** Without a permission that a call was allowed by alone, the call is refused, and a refusal fails the scenario. */
+/** Without a permission that alone allowed a call, the call is denied, and a denial fails the scenario. */
 it("the scenario needs each permission as recorded; where one is new, run this file with --update", async () => {
   const directory = await mkdtemp(join(tmpdir(), "permissions-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));

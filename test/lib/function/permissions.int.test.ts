@@ -84,7 +84,7 @@ describe("with a customer's key", () => {
   /** Sending and writing need a new data key; SQS verifies it by decrypting it. */
   const ofKey = (name: string) => {
     if (name.startsWith("Protection")) return [];
-    // They only read, one of them secrets and items of the table, whose key exists.
+    // These only read; one of them reads secrets and items of the table, whose data key exists.
     return /^(Read|Register)/.test(name) ? ["kms:Decrypt"] : both;
   };
 

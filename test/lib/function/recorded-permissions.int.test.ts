@@ -8,10 +8,10 @@ import { allowedBy } from "./roles.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const readText = (file: string) => readFileSync(join(root, file), "utf8");
-/** What test/lib/function/needed-permissions.proof.test.ts has found. */
+/** Result of test/lib/function/needed-permissions.proof.test.ts. */
 const record = readText("test/lib/function/needed-permissions.txt");
 
-/** A line with its resource as a template names it: without what only its ARN has. */
+/** A line with its resource as a template names it, without the parts that only ARNs have. */
 const asNamed = (line: string) =>
   line
     .replace(/(\.fifo|:\*)$/, "")

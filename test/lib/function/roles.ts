@@ -9,7 +9,7 @@ const statement = z.strictObject({
   Resource: z.union([z.array(z.unknown()), z.unknown().transform((only) => [only])]),
   Condition: z.record(z.string(), z.unknown()).optional(),
 });
-/** A role as it stands in the template. */
+/** A role in the template. */
 export const role = z.object({
   AssumeRolePolicyDocument: z.unknown(),
   Policies: z.array(z.object({ PolicyDocument: z.object({ Statement: z.array(statement) }) })),
@@ -23,7 +23,7 @@ export function allowedBy({ Properties }: Resource): string[] {
   );
 }
 
-/** A resource of the template, as its name without hash and what is appended to it. */
+/** A resource of the template: its name without hash, and the suffix. */
 export function readable(resource: unknown): string {
   if (typeof resource === "string") return resource;
   const ref = z.object({ Ref: z.string() }).safeParse(resource);

@@ -18,7 +18,7 @@ describe("every alarm", () => {
       expect(description).toMatch(
         /^[A-Za-z].{40,}\. See docs\/operate\/runbook\.md#[a-z-]+\. [A-Z].+: (npx|aws) .+$/,
       );
-      // CloudWatch takes no more.
+      // CloudWatch's limit.
       expect(description.length).toBeLessThan(1_024);
     },
   );
@@ -72,7 +72,7 @@ describe("every alarm", () => {
   });
 });
 
-/** Of each alarm that waits for something old: the limit, how long the work takes on its own, how long it is kept. */
+/** Alarms on ages: the limit, how long the work takes by itself, how long it is kept. */
 const ages: readonly (readonly [name: string, tries: number, kept: number])[] = [
   ["ReceivingLateAlarm", 5 * 6 * 20, 14 * day],
   ["ErasureAlarmsLateAlarm", 900 + 5 * 6 * 300, 14 * day],

@@ -18,7 +18,7 @@ const reference = z.union([
   z.object({ "Fn::GetAtt": z.tuple([z.string(), z.string()]) }),
 ]);
 
-/** The body as CloudWatch gets it, with logical ids in the place of names. */
+/** The body as CloudWatch gets it, with logical ids in place of names. */
 function widgetsOf(stack: Synthesized) {
   const [dashboard] = stack.ofType("AWS::CloudWatch::Dashboard");
   const body = z
@@ -38,7 +38,7 @@ const series = widgets
   .filter(([first]) => typeof first === "string")
   .map((entry) => entry.filter((part): part is string => typeof part === "string"));
 
-/** What AWS's services measure by themselves, by the dimension, and the type of what that names. */
+/** Metrics of AWS's services by dimension, with the type of the resource that it names. */
 const serviceMetrics: Readonly<Record<string, readonly [type: string, names: readonly string[]]>> = {
   "AWS/ApiGateway ApiId": ["AWS::ApiGatewayV2::Api", ["Count", "4xx", "5xx", "Latency"]],
   "AWS/Lambda FunctionName": ["AWS::Lambda::Function", ["IteratorAge", "Throttles"]],
@@ -56,7 +56,7 @@ const serviceMetrics: Readonly<Record<string, readonly [type: string, names: rea
   ],
 };
 
-/** The functions that write metrics into their lines. */
+/** Functions that log metrics. */
 const writers = new Map<string, string>([
   [latencyMetrics.toSubscriber, "RelayChangesFunction"],
   [latencyMetrics.toDocument, "FetchDataFunction"],

@@ -14,7 +14,7 @@ const visibilityOf = (queue: string): number =>
   );
 const hour = 3_600;
 
-/** What is received and fails, of messages that arrive at a steady rate; all others succeed at once. */
+/** Failing messages among those that arrive at a steady rate; all others succeed at once. */
 const causes = {
   "the role may use the table's key no more": () => true,
   "the function throws at import": () => true,
@@ -26,8 +26,9 @@ const step = 10;
 type Message = { readonly sent: number; readonly count: number; receives: number; visibleAt: number };
 
 /**
- * A standard queue whose pollers keep up, for some hours of its production settings. A failed message comes back after the
- * visibility time-out, and counts for the queue's age until it was received three times.
+ * Simulates a standard queue whose pollers keep up, for some hours of its production settings. A failed
+ * message reappears after the visibility timeout, and counts for the queue's age until it was received three
+ * times.
  */
 function failingQueue(visibility: number, every: number, fails: (index: number) => boolean, until: number) {
   const [age, failed] = [createMetric(until * 1_000), createMetric(until * 1_000)];
@@ -50,7 +51,7 @@ function failingQueue(visibility: number, every: number, fails: (index: number) 
   return { age, failed };
 }
 
-/** Whether an alarm of the production stage is on at some minute, by one metric of a queue. */
+/** Whether an alarm of the production stage fires by one metric of a queue. */
 function goesOff(entry: string, metric: ReturnType<typeof createMetric>, until: number): boolean {
   const found = alarms.find((alarm) => alarm.entry === entry);
   if (found === undefined) throw new Error(`There is no alarm ${entry}`);

@@ -60,7 +60,7 @@ describe("reconciliation", () => {
 const production = synthesized(productionSettings);
 const { longestOutageHours, retry } = parseSettings(productionSettings, "production").fetch;
 
-/** Receives of a task while the provider is down for the longest time, with the shortest waits that chance gives. */
+/** Receives of a task during the longest outage, with the shortest jittered waits. */
 function receivesOfOutage(): number {
   let receives = 0;
   for (let seconds = 0; seconds < longestOutageHours * 3_600; receives += 1)
@@ -74,7 +74,7 @@ it.each(["FetchWorkQueue", "FetchChecksQueue"])(
     const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout } = production.withId(name).Properties;
     expect(RedrivePolicy).toMatchObject({ maxReceiveCount });
     const { maxReceives } = giveUpLimits(Number(MessageRetentionPeriod));
-    // Each is hidden for the queue's time, in vain.
+    // Each lasts for the queue's visibility timeout.
     const receivesInVain = maxReceives - receivesOfOutage();
     expect(receivesInVain * Number(VisibilityTimeout)).toBeGreaterThan(12 * 3_600);
   },

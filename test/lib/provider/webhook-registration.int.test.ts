@@ -8,7 +8,7 @@ import { synthesized } from "../synthesized.ts";
 const stage = (provider: object, more: object = {}) => ({ production: false, provider, ...more });
 const at = (address: string) => stage({ environment: "production", baseUrls: { production: address } });
 
-/** The names that a stack exports when it is deployed with these parameters. */
+/** Exports of a stack deployed with these parameters. */
 function exportsOf(settings: object, parameters: Record<string, string> = {}, name = "test"): string[] {
   const template = parseTemplate(JSON.parse(synthesized(settings, name).text));
   const place = { stackName: name, region: "eu-central-1", account: "000000000000" };
@@ -48,7 +48,7 @@ describe("the claim on a provider environment", () => {
     ];
     const names = addresses.flatMap((ProviderBaseUrl) => exportsOf(stage({}), { ProviderBaseUrl }));
     expect(new Set(names).size).toBe(addresses.length);
-    // As a person's machine makes it, to see before a deployment whether it is taken.
+    // Calculated on the operator's machine, to check before a deployment whether it is taken.
     expect(addresses.map(registrationExportName)).toEqual(names);
   });
 });

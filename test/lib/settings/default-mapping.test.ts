@@ -27,7 +27,8 @@ describe("the default mapping", () => {
     expect(read(body)).toBe(true);
   });
 
-  // A signature covers the body and no path. Names of account events overlap, and both kinds ask the provider.
+  // A signature covers the body but not the path. Names of account events overlap, and both kinds call the
+  // provider.
   it("refuses bodies of each kind on another kind's path, but for accounts on that of company accounts", () => {
     const bodies = {
       users: { action: "create_user", data: { id } },

@@ -11,7 +11,7 @@ const parsed = (divideDurationsBy: number, more: object = {}) =>
 
 describe("divideDurationsBy", () => {
   const allSettings = settingsIn(settingsSchema);
-  // AWS Backup counts in hours and days. Days that data covers; CloudWatch Logs offers a list of periods.
+  // AWS Backup counts in hours and days, and documents cover days; CloudWatch Logs offers a list of periods.
   const neitherKind = ["recovery.everyHours", "recovery.keepDays", "readiness.minDays", "retention.logsDays"];
 
   it("knows each setting that is named for a unit of time as waiting or working time", () => {
@@ -98,7 +98,7 @@ describe("a stack whose times are divided", () => {
   });
 });
 
-/** Each single value with its path. */
+/** Leaf values with their paths. */
 function flatten(value: unknown, path = ""): [string, unknown][] {
   if (typeof value !== "object" || value === null) return [[path, value]];
   return Object.entries(value).flatMap(([name, part]) =>

@@ -51,7 +51,7 @@ describe("settings files as an editor on Windows writes them", () => {
     return loadSettings("test", directory, file);
   };
   const asWindows = (text: string) => `\uFEFF${text.replaceAll("\n", "\r\n")}`;
-  /** Over several lines, as a person writes it. */
+  /** Formatted over several lines, as a person writes it. */
   const linesOf = (written: object) => JSON.stringify({ production: false, ...written }, undefined, 2);
 
   it("are the same settings", () => {

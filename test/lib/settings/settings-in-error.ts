@@ -1,5 +1,5 @@
 const provider = "provider";
-/** A setting, a value that it refuses, and what the refusal says of it. */
+/** A setting, a value that it refuses, and the text of the refusal. */
 const refusals: readonly (readonly [path: string, value: unknown, remedy: string])[] = [
   ["retries", 1, "no such setting; remove it, or correct it to one of: production, provider,"],
   ["fetch.retry.tries", 1, "no such setting; remove it, or correct it to one of: baseSeconds, maxSeconds"],
@@ -101,7 +101,7 @@ const refusals: readonly (readonly [path: string, value: unknown, remedy: string
   ["webhooks.secretHeader", "X-Secret", 'is "X-Secret"; write an HTTP header\'s name in lower case'],
 ];
 
-/** What is written where one setting has a value. */
+/** Settings with one value. */
 function written(path: string, value: unknown): object {
   const [name = "", ...rest] = path.split(".");
   return { [name]: rest.length === 0 ? value : written(rest.join("."), value) };
@@ -238,7 +238,7 @@ const others: readonly (readonly [string, object, string])[] = [
   ],
 ];
 
-/** A setting in error, what is written, and what its refusal says. */
+/** An invalid setting, the whole settings, and the text of the refusal. */
 export const settingsInError: readonly (readonly [string, object, string])[] = [
   ...refusals.map(([path, value, remedy]) => [path, written(path, value), `${path}: ${remedy}`] as const),
   ...others,

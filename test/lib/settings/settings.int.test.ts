@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseSettings, SettingsError } from "../../../lib/settings/settings.ts";
 import { messageOf, settingsInError } from "./settings-in-error.ts";
 
-/** The lines of the error that settings give, without the file's. */
+/** Lines of the settings' error, without the file's. */
 function faultsOf(settings: unknown): string[] {
   return messageOf(() => parseSettings(settings, "f.json"))
     .split("\n")

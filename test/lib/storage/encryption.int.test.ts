@@ -9,7 +9,7 @@ import { productionSettings, type Resource, type Synthesized, synthesized } from
 const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
 const [everything, riskTeam] = productionSettings.subscribers;
 
-/** Where a resource of each type says which key it is encrypted with. */
+/** The property with the encryption key, by resource type. */
 const encryptionOf: Readonly<Record<string, (properties: Resource["Properties"]) => unknown>> = {
   "AWS::DynamoDB::GlobalTable": ({ SSESpecification, Replicas }) => ({ SSESpecification, Replicas }),
   "AWS::SQS::Queue": ({ KmsMasterKeyId, SqsManagedSseEnabled }) => ({ KmsMasterKeyId, SqsManagedSseEnabled }),
@@ -18,7 +18,7 @@ const encryptionOf: Readonly<Record<string, (properties: Resource["Properties"])
   "AWS::Logs::LogGroup": ({ KmsKeyId }) => KmsKeyId,
 };
 
-/** They keep nothing of what comes in: rules, code, ways and permissions. A type that keeps something is listed above. */
+/** Types that store no received data. Types that do are listed above. */
 const keepingNothing = [
   "AWS::ApiGatewayV2::",
   "AWS::CloudWatch::",
@@ -28,12 +28,12 @@ const keepingNothing = [
   "AWS::Logs::MetricFilter",
   "Custom::",
   "AWS::S3::BucketPolicy",
-  // The topic hands on what alarms say, and keeps nothing of it.
+  // The topic forwards alarms' texts, and stores nothing.
   "AWS::SNS::",
   "AWS::SQS::QueuePolicy",
 ];
 
-/** How all resources of a type are encrypted: the one way, or each that there is. */
+/** Encryption of all resources of a type: the common value, or each that occurs. */
 function encrypted(stack: Synthesized, type: string): unknown {
   const ways = stack.ofType(type).map(({ Properties }) => JSON.stringify(encryptionOf[type]?.(Properties)));
   const [only, ...others] = new Set(ways);
@@ -52,7 +52,7 @@ describe("data at rest", () => {
     expect(encrypted(stack, "AWS::S3::Bucket")).toEqual(
       bucket({ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }),
     );
-    // DynamoDB, Secrets Manager and CloudWatch Logs encrypt by themselves.
+    // DynamoDB, Secrets Manager and CloudWatch Logs encrypt by default.
     expect(stack.withId("EventsTable").Properties).not.toHaveProperty("SSESpecification");
     expect(stack.text).not.toContain("KmsKeyId");
   });

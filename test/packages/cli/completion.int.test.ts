@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** What bash itself gets from the function that is registered for the first word. */
+/** Bash's completions from the function that is registered for the first word. */
 function bashCompletes(...words: readonly string[]): readonly string[] {
   const program = `
     source "$0" && source "$0"

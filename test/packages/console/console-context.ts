@@ -13,7 +13,7 @@ const deployment = {
   optionalOutput: noOutput,
 };
 
-/** Of a stage that nobody is asked about. */
+/** A stage that is never called. */
 export function consoleContext(isWritable: boolean): ConsoleContext {
   const clients = createClients(deployment);
   const terminal = createTerminal({ json: true, yes: false });

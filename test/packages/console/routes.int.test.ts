@@ -5,7 +5,7 @@ import { consoleContext } from "./console-context.ts";
 
 const context = consoleContext(true);
 const routes = consoleRoutes(context, createJobs());
-/** They are written into the audit trail, or stay on this machine, and change nothing of the stage. */
+/** Routes that write to the audit trail or stay on this machine, and change nothing of the stage. */
 const looks = ["/api/mapping/try", "/api/event/reveal", "/api/document/reveal", "/api/dead-letters/reveal"];
 
 it("needs --write for every address that is sent something, but the few that only look", () => {

@@ -4,14 +4,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { call, sandboxFor, webhookPaths } from "./support.ts";
 
-/** A route with a body, as the service or the control address describes it. */
+/** A route with a body, as described by the service or the control API. */
 type Route = { readonly method: string; readonly url: string; readonly fields: readonly string[] };
 
 type Operation = {
   requestBody?: { content: { "application/json": { schema: { properties: Record<string, unknown> } } } };
 };
 
-/** Every described route that takes a body: one that is added later is tried as well. */
+/** Every described route with a body: later ones are tested as well. */
 async function routesOf(sandbox: Sandbox): Promise<Route[]> {
   const { accounts } = await sandbox.createUsers(1);
   const control: object = JSON.parse(await (await fetch(`${sandbox.control}/openapi.json`)).text());
@@ -68,7 +68,7 @@ test.each(wrongBodies)("every route refuses %s with a clear error", async (_name
 test("every field of every route refuses values of other types", async () => {
   const sandbox = await sandboxFor({ controlPort: 0 });
   for (const route of await routesOf(sandbox)) {
-    // These take any JSON.
+    // These accept any JSON.
     for (const field of route.fields.filter((name) => name !== "template")) {
       const { status, place } = await refusalOf(sandbox, route, JSON.stringify({ [field]: { no: [null] } }));
       expect(status, place).toBe(400);

@@ -18,7 +18,7 @@ export async function benchFor(options: SandboxOptions = {}) {
   return { sandbox, send };
 }
 
-/** As `benchFor`, with a receiver of all webhooks. */
+/** Like `benchFor`, with a receiver of all webhooks. */
 export async function receivingBench(options?: SandboxOptions, answer?: Parameters<typeof startReceiver>[0]) {
   const { url, received } = await startReceiver(answer);
   const bench = await benchFor(options);

@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 
-/** Where the system's Chromium is: `CHROMIUM`, or the first on the path. */
+/** The system's Chromium: `CHROMIUM`, or the first on the PATH. */
 export function findChromium(): string | undefined {
   const named = process.env.CHROMIUM;
   const places = (process.env.PATH ?? "").split(delimiter);
@@ -20,7 +20,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** One browser for a file's tests; each page is a new session and ends with its test. */
+/** One browser for a file's tests; each page is a new session, closed with its test. */
 export function useBrowser(executablePath: string | undefined): () => Promise<Page> {
   let browser: Browser | undefined;
   beforeAll(async () => {

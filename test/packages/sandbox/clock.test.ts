@@ -25,7 +25,7 @@ test("a running clock calls back in real time, and at once what it is advanced p
     clock.schedule(new Date(clock.now().getTime() + 86_400_000), () => undefined);
     clock.schedule(new Date(clock.now().getTime() + 10), resolve);
   });
-  // The clock's own timer keeps no process alive, so something else must.
+  // The clock's timer does not keep the process alive, so this one does.
   const alive = setInterval(() => undefined, 1000);
   await inReal;
   clearInterval(alive);

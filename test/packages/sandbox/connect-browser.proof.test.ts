@@ -11,9 +11,9 @@ if (executable === undefined) {
   process.stderr.write("no Chromium found: the connection flow is not tested in a browser (set CHROMIUM)\n");
 }
 
-/** Every violation that axe finds on the page, with where it is. */
+/** Violations that axe finds on the page, with their places. */
 async function violationsOn(page: Page): Promise<string[]> {
-  // Past the page's own policy, which rightly lets no such script in.
+  // Bypasses the page's own CSP, which would block the script.
   const session = await page.context().newCDPSession(page);
   await session.send("Page.setBypassCSP", { enabled: true });
   await page.reload();
@@ -44,7 +44,7 @@ describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
   }
 
   test("an account goes from an empty start to connected, and its webhook is delivered", async () => {
-    // Signing in ends when the test says so: a browser on a busy machine may take seconds to show it.
+    // The test ends the sign-in: a browser on a busy machine may need seconds to show it.
     const { sandbox, received, page, errors } = await start({ signInDurationMs: 60_000 });
     expect(await page.getByRole("banner").getByText("Example Lending").isVisible()).toBe(true);
     expect(

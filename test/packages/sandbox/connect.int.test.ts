@@ -6,7 +6,7 @@ import { call, jsonOf, receivingSandbox, sandboxFor } from "./support.ts";
 const logo = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E";
 const branding = { name: "Bold Bank", logo, accentColor: "#7a1f5c" };
 
-/** Sends a form, or gets a page; redirects are reported, not followed. */
+/** Sends a form, or gets a page, without following redirects. */
 async function visit(environment: Environment, path: string, form?: Record<string, string> | string) {
   const response = await fetch(`${environment.baseUrl}${path}`, {
     redirect: "manual",

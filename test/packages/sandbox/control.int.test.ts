@@ -159,7 +159,7 @@ test("the control address answers programs and its own pages, and no page of ano
   expect(await status({ "sec-fetch-site": "none" })).toBe(200);
   for (const origin of ["https://attacker.example", "http://127.0.0.1:1", "http://localhost", "null"])
     expect(await status({ origin }), origin).toBe(403);
-  // Other ports of this machine are the same site to a browser.
+  // Browsers treat other ports of this machine as the same site.
   for (const site of ["same-site", "cross-site"])
     expect(await status({ "sec-fetch-site": site }), site).toBe(403);
 });

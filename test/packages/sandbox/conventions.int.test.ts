@@ -16,7 +16,7 @@ const timestamp = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)? UTC$/;
 const date = /^\d{4}-\d{2}-\d{2}$/;
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
-/** Every text within a value, with the name that it has there. */
+/** Every string in a value, with its property name. */
 function textsIn(value: unknown, name = ""): [string, string][] {
   if (typeof value === "string") return [[name, value]];
   if (typeof value !== "object" || value === null) return [];
@@ -50,7 +50,7 @@ test("every date-time in answers and events is <date> <time> UTC, every id a UUI
   const answers = await Promise.all(paths.map((one) => call(sandbox, one)));
   const texts = textsIn([fetched.body, answers.map(({ body }) => body), received.map(jsonOf)]);
   const timestamps = texts.filter(([name]) => /(_at|^at)$/.test(name));
-  // What the operator keeps with a user has its own conventions.
+  // The operator's user data has its own conventions.
   const ids = texts.filter(([name]) => /^id$|_id$/.test(name) && name !== "loan_id");
   const otherTimes = texts.filter(([, text]) => /^\d{4}-\d{2}-\d{2}/.test(text) && !timestamp.test(text));
   expect(timestamps.length).toBeGreaterThan(50);

@@ -44,7 +44,7 @@ test("the sandbox ends in silence where Ctrl-C comes twice, as under npm", async
   child.kill("SIGINT");
   child.kill("SIGINT");
   const { code, error } = await end;
-  // A second one that meets the process as it leaves ends it by the signal.
+  // A second signal during shutdown kills the process.
   expect([0, null]).toContain(code);
   expect(error).toBe("");
 });
@@ -131,7 +131,7 @@ test("the rate and how a call over it is asked to wait are chosen by flags", asy
   const { baseUrl, token } = JSON.parse(String(line)).sandbox;
   const users = () => fetch(`${baseUrl}/api/v0.4/users`, { headers: { authorization: `Bearer ${token}` } });
   const answers = [await users(), await users(), await users()];
-  // One of three at least is over the rate, also where a minute ends between them.
+  // At least one of three exceeds the rate, even across a minute's end.
   const limited = answers.filter(({ status }) => status === 429);
   expect(limited.length).toBeGreaterThan(0);
   for (const { headers } of limited) expect(headers.get("retry-after")).toMatch(/ GMT$/);

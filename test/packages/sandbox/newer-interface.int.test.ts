@@ -17,7 +17,9 @@ const paths = {
 type Kind = keyof typeof paths;
 const kinds = Object.keys(paths) as Kind[];
 
-/** A sandbox of interface 0.5 that sends the webhooks of some kinds to one receiver; the kind ends the address. */
+/**
+ * A sandbox of interface 0.5 that sends webhooks of some kinds to one receiver; the URL ends with the kind.
+ */
 async function newerSandbox(
   options: SandboxOptions = {},
   registered: readonly Kind[] = kinds,

@@ -6,7 +6,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { onTestFinished } from "vitest";
 
-/** Longer than a sender keeps an idle connection: closed in its face, it would have to send again. */
+/** Longer than a sender keeps an idle connection, so that the server never closes first. */
 const keepAliveTimeout = 120_000;
 
 export type Received = {
@@ -16,7 +16,7 @@ export type Received = {
   readonly body: Buffer;
 };
 
-/** A webhook receiver; `answer` decides the status of the nth call, which counts from 0. */
+/** A webhook receiver; `answer` decides the status of the nth call, counted from 0. */
 export async function startReceiver(
   answer: (call: Received, index: number) => number | "hang" | "reset" = () => 200,
 ) {
@@ -46,7 +46,7 @@ function portOf(address: AddressInfo | string | null): number {
   return address.port;
 }
 
-/** A sandbox that ends with the test. Its first retry comes after 5 ms. */
+/** A sandbox that is closed with the test. Its first retry comes after 5 ms. */
 export async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({ delivery: { firstRetryMs: 5, maxRetryMs: 20 }, ...options });
   onTestFinished(() => sandbox.close());
@@ -60,11 +60,11 @@ type CallOptions = {
   json?: unknown;
   body?: string;
   headers?: Record<string, string>;
-  /** For answers that were given a shape of their own. */
+  /** False for answers with a changed shape. */
   asDescribed?: boolean;
 };
 
-/** Calls the sandbox with its initial token, or with the given headers. Answers must be as described. */
+/** Calls the sandbox with its initial token or other headers. Answers must match their description. */
 export async function call(sandbox: Environment, path: string, init: CallOptions = {}): Promise<Answer> {
   const { method = "GET", json, body, headers = { authorization: `Bearer ${sandbox.token}` } } = init;
   const content = json === undefined ? body : JSON.stringify(json);
@@ -87,7 +87,7 @@ export const webhookPaths = {
   "company-accounts": "/api/company/v0.5/webhooks/accounts",
 } as const;
 
-/** Registers all four webhooks at one address; the kind is the last part of its path. */
+/** Registers all four webhooks at one URL; the kind is the last part of its path. */
 export async function registerAll(sandbox: Environment, url: string, headers: Record<string, string> = {}) {
   for (const [kind, path] of Object.entries(webhookPaths)) {
     const answer = await call(sandbox, path, {
@@ -132,8 +132,8 @@ const schemas = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(schemas);
 
 /**
- * Checks an answer against an OpenAPI description: the path is described with this method and status, and the body
- * is as its schema says. What has no description (an unknown path, another method) must be an error of 4xx.
+ * Checks an answer against an OpenAPI description: path, method, status and body. Undescribed calls (an
+ * unknown path, another method) must be answered with a 4xx error.
  */
 export function checkAnswer(description: unknown, { method, path, status, body }: Described): void {
   const place = `${method} ${path} ${status}`;
@@ -154,7 +154,7 @@ function operationAt(description: unknown, method: string, path: string): Fields
   const paths = Object.entries(fieldsOf(fieldsOf(description).paths));
   const found = paths
     .filter(([template]) => matches(template, bare))
-    // A path with fewer parameters is the more exact one.
+    // A path with fewer parameters is more specific.
     .sort(([one], [other]) => one.split("{").length - other.split("{").length)[0];
   const operation = fieldsOf(found?.[1])[method.toLowerCase()];
   return operation === undefined ? undefined : fieldsOf(operation);

@@ -99,7 +99,7 @@ describe.skipIf(!runsPython)("the reader in Python", () => {
         data: { ...data, document: { ...Object(data).document, href, sha256 } },
       });
     };
-    // An older boto3 invokes functions of AWS alone.
+    // An older boto3 invokes only functions in AWS.
     const ways = reachesLocalStack ? ["url", "invoke"] : ["url"];
     const names = scenarios.flatMap((_, index) => ways.map((way) => `${way} ${index}`));
     const bodies = (reader: string) =>
@@ -166,8 +166,8 @@ type Answer =
   | "broken";
 
 /**
- * Answers each document, whose path has the number of its scenario before a bracket, with the answers of that scenario one
- * after the other: at its URL, or as Lambda does.
+ * Answers documents whose path has a scenario's number before a bracket with that scenario's answers in
+ * order: at its URL, or as Lambda does.
  */
 async function startAnswering(scenarios: readonly (readonly Answer[])[]) {
   const credentials = { accessKeyId: "AKIAEXAMPLE", secretAccessKey: "secret", sessionToken: "session" };

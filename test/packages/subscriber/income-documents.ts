@@ -4,7 +4,7 @@ import type { monthlyIncome } from "../../../packages/subscriber/index.ts";
 export type Document = Parameters<typeof monthlyIncome>[0][number];
 export type Payment = Document["data"][number];
 
-/** A payment as the provider has it. */
+/** A payment in the provider's format. */
 export const payment = (id: string, facts: Partial<Payment> = {}) => ({
   id,
   date_start: "2026-11-01",
@@ -21,7 +21,7 @@ export const payment = (id: string, facts: Partial<Payment> = {}) => ({
 export const hrefOf = (version: number, name = "income", account = "a") =>
   `https://reads.example/v1/accounts/${account}/documents/${name}?version=${version}`;
 
-/** Times of payment, with their months. */
+/** Payment times with their months. */
 export const readableTimes = [
   ["2026-11-30 23:59:59", "2026-11"],
   ["2026-11-30 23:59:59 UTC", "2026-11"],
@@ -33,7 +33,7 @@ export const readableTimes = [
   ["2028-02-29 00:00:00", "2028-02"],
 ] as const;
 
-/** What can't be read of a payment, with the field that is named. */
+/** Unreadable payments, with the field that the error names. */
 export const unreadablePayments: readonly (readonly [Partial<Payment>, string])[] = [
   ...[
     "2026-13-41 00:00:00",
@@ -80,7 +80,7 @@ export const documentsOfIncome: fc.Arbitrary<readonly Document[]> = fc.array(
   { maxLength: 6 },
 );
 
-/** A document for each time and amount above. */
+/** One document for each time and amount above. */
 export const documentsOfOne: readonly (readonly Document[])[] = [
   ...readableTimes.map(([paid_at]) => ({ paid_at })),
   ...unreadablePayments.map(([facts]) => facts),

@@ -30,7 +30,7 @@ const blocksOf = (file: string, language: string) =>
 const guide = "packages/subscriber/README.md";
 const guideLoop = blocksOf(guide, "js")[0] ?? "";
 
-/** Runtimes: that of the tests, and the machine's own where it has one. */
+/** Runtimes: the tests' own, and the machine's if it has one. */
 const nodes = [
   { name: "the Node of the tests", node: process.execPath },
   ...(process.env.PATH ?? "")
@@ -166,7 +166,7 @@ describe("the subscriber's package, installed from its file into a fresh folder"
     },
   );
 
-  /** A queue whose messages become dead letters after two receives, soon after one another. */
+  /** A queue whose messages become dead letters after two receives in quick succession. */
   async function createQueues() {
     const deadLetters = await system.createQueue();
     const deadLetterTargetArn = `arn:aws:sqs:eu-central-1:${localAccount}:${deadLetters.split("/").at(-1)}`;

@@ -37,7 +37,7 @@ type Answer = {
   readonly headers?: Record<string, string>;
 };
 
-/** Reads what is answered with these answers one after the other; an Error is a connection that breaks. */
+/** Reads with these answers in order; an Error breaks the connection. */
 async function read(
   answers: readonly (Answer | Error)[],
   options: DocumentOptions = {},
@@ -223,7 +223,7 @@ describe("readDocument", () => {
     const result = await readDocument(received.message);
     expect(result).toMatchObject({ type: "document", bytes: Buffer.from(text) });
     expect(String(Object(result).json().data[0].amount)).toBe("12345678901234567890");
-    // A copy of the message has lost the text, and here no digit.
+    // A parsed copy has lost the exact text, but here no digit.
     const content = { data: [{ amount: 1 }] };
     const digest = createHash("sha256").update(JSON.stringify(content)).digest("hex");
     const copied = messageWith({ ...message.data.document, sha256: digest, content });

@@ -9,7 +9,7 @@ import { messageHistories } from "../../domain/message/message-histories.ts";
 const text = (message: object) => JSON.stringify(message);
 const [created, connected] = [exampleOf("account.created"), exampleOf("account.connected")];
 
-/** A reader that keeps what it was handed. */
+/** A reader that records what it handled. */
 function keepingReader(options: Partial<ReaderOptions> = {}) {
   const handled: Message[] = [];
   const read = createReader({
@@ -187,7 +187,7 @@ describe("a reader", () => {
       expect(await read(text(created))).toMatchObject({ settled: false, type: "failed", reason });
     }
     expect(await read(text(created))).toEqual({ settled: true, type: "handled" });
-    // Once where it could not be remembered, and once more: at least once.
+    // Once if it could not be remembered, and again: at least once.
     expect(handled).toEqual([created, created]);
   });
 
@@ -205,13 +205,13 @@ describe("a reader", () => {
   });
 
   it("reads every example of the documents", async () => {
-    // They are no history: each comes first to a reader of its own.
+    // The examples are not a history: each gets a new reader.
     for (const example of examples)
       expect(await keepingReader().read(text(example))).toEqual({ settled: true, type: "handled" });
   });
 });
 
-/** Messages that replace each other; written here again, since the reader must agree with the contract. */
+/** Messages that replace each other. Implemented separately, because the reader must match the contract. */
 const seriesOf = ({ type, subject }: Message) =>
   contract[type].newestOf === "subject" ? subject : `${subject} ${type}`;
 
@@ -223,7 +223,7 @@ function withoutErased(messages: readonly Message[]): readonly Message[] {
   return messages.filter((message) => isErasure(message) || !isOf(message));
 }
 
-/** A subscriber's table: what it shows is what was written last, and of the erased nothing but that. */
+/** A subscriber's table: its content is the last write, and for erased subjects nothing else. */
 function newestOf(messages: readonly Message[]): ReadonlyMap<string, string> {
   const newest = new Map<string, Message>();
   for (const message of withoutErased(messages)) {
@@ -243,7 +243,7 @@ describe("messages delivered in any order, with duplicates, side by side, to a h
     }),
   );
 
-  /** As a queue delivers: so many at once, and again what was not settled. */
+  /** Delivers as a queue does: several at once, and again if not settled. */
   async function deliver(order: readonly Message[], atOnce: number, read: ReturnType<typeof createReader>) {
     const queue = [...order];
     while (queue.length > 0) {

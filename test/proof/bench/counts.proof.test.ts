@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { countImplementation } from "../../../proof/bench/price/count.ts";
 import { type Counts, readCounts } from "../../../proof/bench/price/counts.ts";
 
-/** What follows from the events alone: a task that comes a moment later or earlier may cost a call more or less. */
+/** Counts that depend on the events alone: a task's timing may cost a call more or less. */
 const ofEvents = ["receiveInvocations", "writeUnits", "tableRequests", "providerCalls", "logBytes"] as const;
-/** What depends on how full batches are. */
+/** Counts that depend on the size of batches. */
 const ofBatches = ["storeInvocations", "sqsRequests", "readUnits"] as const;
 
 it.each(["ours", "plain"] as const)(

@@ -48,7 +48,7 @@ describe("the bill of a million events", () => {
 it("bounds what a day of refused webhooks costs by the throttle's default", () => {
   const { requestsPerSecond, burst } = documentedSettings().webhooks.throttle;
   expect([requestsPerSecond, burst]).toEqual([50, 100]);
-  // Four routes, a day, US$ 1 for a million; at 500 a second it was 173.
+  // Four routes, a day, US$ 1 per million; at 500 per second it was 173.
   expect(floodOf(requestsPerSecond, 0).apiDollars).toBeCloseTo(17.28);
   expect(floodOf(500, 0).apiDollars).toBeCloseTo(172.8);
 });

@@ -13,7 +13,7 @@ import { lineOf } from "../../../proof/chaos/observers/record-line.ts";
 import { context, deliver, keptLog, type SqsHandler, sqsEvent } from "../../functions/support/lambda.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 
-/** What the account says of a store that is sound, and of two that are broken on purpose. */
+/** The account of a sound store, and of two that are broken on purpose. */
 await describeOnTables("the account of a store", (tables) => {
   let system: TestSystem;
   let table: TestTable;
@@ -40,7 +40,10 @@ await describeOnTables("the account of a store", (tables) => {
 
   const payload = () => ({ event: "connect_account", account_id: randomUUID(), user_id: randomUUID() });
 
-  /** Lets the same webhook be received at these moments. @returns its identity */
+  /**
+   * Receives the same webhook at these times.
+   * @returns its identity
+   */
   async function receive(receivedAt: readonly string[]): Promise<string> {
     const raw = Buffer.from(JSON.stringify({ ...payload(), connected: true }));
     const id = identify("accounts", raw);
@@ -86,7 +89,7 @@ await describeOnTables("the account of a store", (tables) => {
         : undefined,
     );
     const id = await receive(twice);
-    // What is received at once is merged.
+    // Messages received together are merged, so each is stored separately.
     for (const message of await system.receive(queueUrl)) await store(sqsEvent([message]), context);
     sound();
     expect(await accountOf(id)).toMatchObject({ stored: 1, lost: 0, duplicated: 1 });

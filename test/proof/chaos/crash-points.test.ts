@@ -25,7 +25,7 @@ function oneFunction(seed = 1, isAlive = () => true, others: Interference = asyn
     succeeded: () => succeeded,
   });
   const interference = crashes.around(others);
-  /** @returns what became of the call: whether it left, was applied, and was answered */
+  /** @returns whether the call was sent, applied and answered */
   const invoke = async (call: ObservedCall) => {
     const before = killed.length;
     const first = await interference(call, "before");

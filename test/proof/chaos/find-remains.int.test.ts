@@ -35,7 +35,7 @@ await describeOnTables("the audit of a chaos run", (tables) => {
     const inQueues = queueNames.map(async (name) => [name, await system.createQueue()] as const);
     buckets = new Map(await Promise.all(inBuckets));
     queues = new Map(await Promise.all(inQueues));
-    // What is left of others is none.
+    // Data of other users does not count.
     await putItem({ pk: `USER#${other}`, sk: "STATE", state: { id: other } });
     await putObject(overflow, `data/account/${other}/income/1`, gzipSync(other));
     await send("dead letters", JSON.stringify({ userId: other }));

@@ -18,7 +18,7 @@ const hour = 3_600_000;
 const [numRuns = 0] = shareOfTier([100], [200]);
 const [account] = accountIds;
 
-/** Sends a webhook, whether it was answered before or not, and lets its event get as far as the provider's calls. */
+/** Sends a webhook, answered or not, and processes its event up to the provider's calls. */
 async function deliver(simulation: Simulation, webhook: Webhook): Promise<void> {
   simulation.deliver(webhook);
   await drive(simulation, (what) => what !== "deliver" && isBeforeFetch(what));
@@ -38,7 +38,7 @@ function permutationsOf<T>(list: readonly T[]): readonly (readonly T[])[] {
 }
 
 describe("every event", () => {
-  /** An event of each kind, of two accounts, some with a time or an id of their own. */
+  /** An event of each kind, for two accounts, some with their own time or id. */
   async function simulationWithEvents(): Promise<Simulation> {
     const simulation = new Simulation(new Provider(false));
     for (const [index, id] of accountIds.entries()) {
@@ -57,7 +57,7 @@ describe("every event", () => {
       await comeToRest(simulation);
       simulation.pass(24 * hour);
     }
-    // One with its own id or time can only be a retry, which nothing is written for.
+    // An event with its own id or time can only be a retry, which is not counted.
     const ids = new Set(events.map(({ id }) => id));
     const stored = [...simulation.table.events.values()].filter(({ event }) => ids.has(event.id));
     expect(stored).toHaveLength(events.length);
@@ -126,7 +126,7 @@ describe("create, update, connect, disconnect and delete", () => {
           const [webhook] = underWay.splice(number % Math.max(1, underWay.length), 1);
           if (webhook === undefined) break;
           await deliver(simulation, webhook);
-          // Now and then the provider is asked before the rest comes.
+          // Occasionally the provider is called before the rest arrives.
           if (number % 3 === 0) await drive(simulation, () => true);
         }
         await comeToRest(simulation);

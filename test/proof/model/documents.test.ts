@@ -60,7 +60,7 @@ describe("a list of which a page can't be read", () => {
     expect(simulation.pages.size).toBe(1);
     simulation.pass(second);
     await announce(simulation, accountWithPages);
-    // What is gone on with later is still as of its first page.
+    // A continued list has the `asOf` of its first page.
     simulation.pass(3 * second);
     await comeToRest(simulation);
     expect(simulation.reads.made).toBe(2);
@@ -94,7 +94,7 @@ describe("a task that was given up", () => {
 });
 
 describe("an outage of the provider", () => {
-  /** The provider is down for so long. */
+  /** Simulates an outage of the provider of this many hours. */
   async function liveThroughOutage(hours: number): Promise<Simulation> {
     const simulation = new Simulation(new Provider(false));
     for (const id of [account, account, accountWithPages]) await announce(simulation, id);

@@ -7,7 +7,7 @@ import type { TableMutation } from "../../../proof/model/table.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
 
 const [numRuns = 0] = shareOfTier([100], [1_500]);
-/** In milliseconds, of SQS's clock to DynamoDB's. */
+/** Milliseconds of SQS's clock ahead of DynamoDB's. */
 const clockGaps = shareOfTier([-900], [0, 900, -900]);
 
 describe("receive, store, relay, fetch and refresh keep every promise", () => {

@@ -42,7 +42,7 @@ describe("an answer of the provider, whatever its text is", () => {
     ),
     { minLength: 1, maxLength: 4 },
   );
-  /** Answers in order, the last one again and again. */
+  /** Answers in order, the last one repeatedly. */
   const answering = (texts: readonly string[]): Pick<ProviderClient, "call"> => {
     let count = 0;
     const call = async (): Promise<ApiAnswer> => {
@@ -140,7 +140,7 @@ describe("what the provider's server sends, whatever its bytes are", () => {
           }
         });
         if (result?.found) expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(3 * maxResponseBytes);
-        // One that its server hung up on is sent once more.
+        // A request whose connection closed is sent again.
         for (const request of asked.split("\r\n\r\n").filter((text) => text !== "")) {
           const [line, ...headers] = request.split("\r\n");
           expect(line).toMatch(/^GET \/accounts\/[^/\s?#]+\/income HTTP\/1\.1$/);

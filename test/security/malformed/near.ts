@@ -4,7 +4,7 @@ import { FailureError } from "../../../domain/core/failures.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 12 });
 
-/** Texts that are nearly one of the seeds: cut, with words and other texts put in; and any text at all. */
+/** Texts close to a seed: cut, with words and other texts inserted; and any text at all. */
 export function near(seeds: readonly string[], words: readonly string[]): fc.Arbitrary<string> {
   const put = fc.oneof(fc.constantFrom(...words), anyText);
   const edit = fc.record({ at: fc.nat(300), cut: fc.nat(8), put });
@@ -17,7 +17,10 @@ export function near(seeds: readonly string[], words: readonly string[]): fc.Arb
   return fc.oneof({ weight: 9, arbitrary: edited }, { weight: 1, arbitrary: fc.string({ unit: "binary" }) });
 }
 
-/** A text that may fail with a failure of ours alone, whose reason stays on its line. @returns undefined where it did */
+/**
+ * Runs code that may only fail with our own error, whose reason is on one line.
+ * @returns undefined if it failed
+ */
 export async function failsAsSaid<T>(act: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await act();
@@ -28,7 +31,7 @@ export async function failsAsSaid<T>(act: () => T | Promise<T>): Promise<T | und
   }
 }
 
-/** Whatever a law has put in: no object got a property that it was not made with. */
+/** No input of a law adds a property to the prototypes of objects. */
 export function expectCleanPrototypes(): void {
   for (const name in {}) expect.fail(`Object.prototype has ${name}`);
   expect(Object.getOwnPropertyNames(Object.prototype).toSorted()).toEqual(ownNames);

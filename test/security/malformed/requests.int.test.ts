@@ -20,7 +20,7 @@ import { enterConsole } from "../../support/console-session.ts";
 import { expectCleanPrototypes, failsAsSaid, near } from "./near.ts";
 
 const words = ["__proto__", "constructor", "%2F", "%00", "..", "\u2028", "\u001b[2J", "null", "1e999"];
-/** What a person is told when our own code failed, not what they asked for. */
+/** The message for a fault in our own code, not in the request. */
 const ownFault =
   /^\s+at .+:\d+:\d+\)?$|^(Type|Reference|Range|Syntax)Error|Cannot read propert|is not a function/m;
 afterAll(expectCleanPrototypes);
@@ -102,7 +102,7 @@ describe("the console's addresses, whatever they are given", () => {
   let headers: Readonly<Record<string, string>> = {};
   const routes: { readonly method: string; readonly path: string }[] = [];
   beforeAll(async () => {
-    // Nobody is there: what a route asks AWS is refused at once.
+    // Nothing listens there: calls to AWS are refused at once.
     vi.stubEnv("AWS_ENDPOINT_URL", "http://127.0.0.1:1");
     vi.stubEnv("AWS_MAX_ATTEMPTS", "1");
     for (const name of ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]) vi.stubEnv(name, "test");

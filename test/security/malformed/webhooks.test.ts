@@ -83,7 +83,7 @@ describe("a webhook, whatever it is made of", () => {
     await fc.assert(
       fc.asyncProperty(requests, async ({ kind, presented, headers, raw: bytes, isText }) => {
         const { sent, ...common } = places();
-        // API Gateway hands over texts; bytes that are none come in base64.
+        // API Gateway passes texts; other bytes are in base64.
         const raw = isText ? Buffer.from(bytes.toString("utf8")) : bytes;
         const mappedHeaders = ["ce-id", "x-event"];
         const receive = receiver(kind, {

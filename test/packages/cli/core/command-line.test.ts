@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { commandLine } from "../../../../packages/cli/core/command-line.ts";
 import { shellWords } from "../../../support/command-line.ts";
 
-// An argument of a program can't have a NUL.
+// An argument of a program cannot contain NUL.
 const argument = fc.oneof(
   fc.string({ unit: "binary" }).map((text) => text.replaceAll("\0", "")),
   fc.string({ unit: fc.constantFrom(..." \t\n'\"\\$`;&|<>()[]{}*?!#~=%^-ax") }),

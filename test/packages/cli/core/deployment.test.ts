@@ -7,7 +7,7 @@ import { shellWords } from "../../../support/command-line.ts";
 
 const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:Token-abc";
 const credentials = { accessKeyId: "AKIALOCAL", secretAccessKey: "s" };
-/** No process has this id: Linux ends them at 2^22. */
+/** No process has this id: Linux's maximum is 2^22. */
 const deadPid = 2 ** 30;
 
 let directory: string;

@@ -18,9 +18,9 @@ import {
 } from "../../../support/refusing-aws.ts";
 import { synthesizeProduct } from "../../../support/running-product.ts";
 
-/** Every command that there is, by its words: new ones are tested without being named here. */
+/** Every command: new ones are tested without being listed here. */
 const commands = leavesOf(await createProgram());
-/** Those that work on a deployment: `local show` reads what a local system announced, and asks AWS nothing. */
+/** Commands for a deployment: `local show` reads a local system's announcement and never calls AWS. */
 const deployed = commands.filter(
   ({ words, command }) =>
     words.join(" ") !== "local show" && command.options.some(({ long }) => long === "--outputs"),
@@ -44,7 +44,7 @@ async function examplesOf(words: readonly string[]): Promise<readonly string[]> 
   return lines.flatMap((line) => (/^ {2}\S/.test(line) ? [line.trim()] : []));
 }
 
-/** The first example as arguments, for the deployment of a test. */
+/** The first example's arguments, for a test's deployment. */
 async function argumentsOf({ words }: Leaf): Promise<readonly string[]> {
   const [example = ""] = await examplesOf(words);
   const [line = ""] = (example.split("npx income-events ")[1] ?? "").split(/ {4}| [<>|] /);
@@ -64,7 +64,7 @@ describe.each(commands.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     expect(examples[0]).toContain(`npx income-events ${name}`);
     for (const example of examples) {
       expect(example).toContain("npx income-events ");
-      // Found by all of it only: the beginning of one would be copied, and find nobody.
+      // Completes ids: a prefix copied from an example finds nobody.
       for (const [, id] of example.matchAll(/--(?:user|account|company-account) ([\w-]+)/g))
         expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     }
@@ -75,7 +75,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
   let aws: RefusingAws;
   let directory: string;
   let outputs: readonly string[];
-  /** Of those that ask. */
+  /** Only commands that ask for confirmation. */
   const yes = leaf.command.options.some(({ long }) => long === "--yes") ? ["--yes"] : [];
   beforeAll(async () => {
     aws = await startRefusingAws();
@@ -83,7 +83,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     const file = join(directory, "outputs.json");
     await writeFile(file, JSON.stringify({ "income-events-failures": await planned(aws.url) }));
     outputs = ["--outputs", file, ...yes];
-    // The first one synthesizes the product.
+    // The first test synthesizes the product.
   });
   afterAll(async () => {
     await aws[Symbol.asyncDispose]();
@@ -166,13 +166,13 @@ it("takes each output of the product as AWS names its own addresses", async () =
   expect(() => checkAddresses(outputs, place, "outputs.json")).not.toThrow();
 });
 
-/** A JWT without an end, for what reads a token. */
+/** A JWT that never expires. */
 const tokenLike = `${btoa('{"alg":"none"}')}.${btoa("{}")}.x`;
 
 let assembly: ReturnType<typeof synthesizeProduct> | undefined;
-/** The outputs of the product, as if it were deployed behind an address. */
+/** Outputs of the product as if it were deployed at this origin. */
 async function planned(origin: string): Promise<Readonly<Record<string, string>>> {
-  // Those that examples name.
+  // Principals in the examples.
   const principals = ["210987654321", "arn:aws:iam::210987654321:role/reader"];
   const names = ["everything", "accounts", "smoke"];
   const subscribers = [...names.map((name) => ({ name })), { name: "local", principals }];

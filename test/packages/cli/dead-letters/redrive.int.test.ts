@@ -48,7 +48,7 @@ describe("a redrive", () => {
       returns: MessageAttributes.returns?.StringValue,
     }));
 
-  /** Hands over what lies in the queue to a function that rejects all of it, as the event source does. */
+  /** Delivers the queue's messages to a function that rejects them, as the event source does. */
   const rejectAll = async () => {
     const messages = await system.receive(queueUrl);
     const reject = handleEachRecord(
@@ -60,7 +60,7 @@ describe("a redrive", () => {
       await system.sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
   };
 
-  /** Receives all of the queue once more than it allows, so that SQS itself moves it. */
+  /** Receives all messages once more than the queue allows, so that SQS moves them. */
   const receiveTooOften = async () => {
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,

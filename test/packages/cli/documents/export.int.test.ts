@@ -32,7 +32,7 @@ describe("an export of documents", () => {
   });
   afterEach(() => rm(parent, { recursive: true, force: true }));
 
-  /** A page for each document; a scan that goes on begins behind the key of a page. */
+  /** One page per document; a continued scan starts after a page's key. */
   async function run(
     documents: readonly StoredDocument[],
     change: Partial<ExportPorts> = {},

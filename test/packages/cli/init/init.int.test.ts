@@ -29,7 +29,7 @@ describe("init", () => {
 
   it("writes an app of the folder's name, also below a path with spaces", () => {
     const app = join(folder, "my-events");
-    // As it is typed: relative to where one is.
+    // A relative path, as typed.
     const written = writeApp(relative(process.cwd(), app), { files: undefined, template });
     expect(written).toEqual([
       ".github/workflows/check.yml",

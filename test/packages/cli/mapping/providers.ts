@@ -1,6 +1,6 @@
 import type { WebhookKind } from "../../../../domain/event/events.ts";
 
-/** A webhook of an invented provider in a file, and what it says in our words. */
+/** A webhook of an invented provider in a file, and its mapped content. */
 type SampleFile = {
   readonly kind: WebhookKind;
   readonly file: string;
@@ -12,7 +12,7 @@ const json = (value: unknown) => JSON.stringify(value);
 const timestamp = (minute: number) => `2026-03-01T12:${String(minute).padStart(2, "0")}:00.000Z`;
 const unix = (minute: number) => Date.parse(timestamp(minute)) / 1000;
 
-/** Flat: ids with prefixes, verbs in the past, Unix times. */
+/** Flat: prefixed ids, verbs in the past tense, Unix times. */
 const flat: readonly SampleFile[] = [
   ...["member.added", "member.changed", "member.removed"].map((eventType, n) => ({
     kind: "users" as const,
@@ -79,7 +79,7 @@ const flat: readonly SampleFile[] = [
   })),
 ];
 
-/** CloudEvents in binary mode: bodies are equal, byte for byte. */
+/** CloudEvents in binary mode: bodies are byte-identical. */
 const binary: readonly SampleFile[] = ["linked", "unlinked", "linked"].map((verb, n) => ({
   kind: "accounts" as const,
   file: `${n}.http`,
@@ -105,7 +105,7 @@ const binary: readonly SampleFile[] = ["linked", "unlinked", "linked"].map((verb
   },
 }));
 
-/** One provider that speaks in two ways: flat names for users and endpoints, CloudEvents' headers for accounts. */
+/** One provider with two formats: flat names for users and endpoints, CloudEvents headers for accounts. */
 export const samples: readonly SampleFile[] = [...flat.filter(({ kind }) => kind !== "accounts"), ...binary];
 
 const ofEvent = {

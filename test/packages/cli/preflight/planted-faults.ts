@@ -20,21 +20,21 @@ export const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-4
 const topicArn = "arn:aws:sns:eu-central-1:123456789012:on-call";
 export const ownTopic = "arn:aws:sns:eu-central-1:123456789012:income-events-prod-AlarmsTopic";
 
-/** What the stage's stack, and CDK's, are answered with. */
+/** Answers about the stage's stack and CDK's. */
 export function answerStacks(aws: WireAws, own: WireAnswer, toolkit: WireAnswer = bootstrapped("21")) {
   aws.answers.set("DescribeStacks", ({ body }) => (body.includes("CDKToolkit") ? toolkit : own));
 }
 
 export const formerKeyArn = keyArn.replace("0f8fad5b-d9cb", "7c9e6679-7425");
 
-/** The stage's stack is deployed with a key, as its outputs tell. */
+/** The stage's stack is deployed with a key, according to its outputs. */
 export function standsWithKey(aws: WireAws, deployed: string) {
   const settings = parseSettings({ ...productionSettings, encryption: { keyArn: deployed } }, "deployed");
   const SettingsPacked = packSettings(settings) ?? "";
   answerStacks(aws, stackXml("income-events-prod", complete, { SettingsPacked }));
 }
 
-/** What the stage's stack is in, and whether it is protected. */
+/** The stack's status, and whether it is protected. */
 const standsAs =
   (status: string, isProtected = false) =>
   (aws: WireAws) => {

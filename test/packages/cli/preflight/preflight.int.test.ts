@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** An account in which nothing stands in the way of a first deployment. */
+/** An account that is ready for a first deployment. */
 beforeEach(() => {
   aws.calls.length = 0;
   aws.answers.clear();

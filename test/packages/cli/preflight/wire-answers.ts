@@ -1,10 +1,10 @@
-// Answers of AWS's services as they put them on the wire.
+// Answers of AWS's services in their wire formats.
 
 export const root = "arn:aws:iam::123456789012:root";
 
 export const json = (answer: object) => ({ body: JSON.stringify(answer) });
 
-/** Answers of the query protocol, in the shapes of each service's API reference. */
+/** Answers of the query protocol, in the formats of each service's API reference. */
 export const xml = (action: string, content: string) => ({
   body: `<${action}Response><${action}Result>${content}</${action}Result></${action}Response>`,
 });

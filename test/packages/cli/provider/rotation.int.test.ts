@@ -52,7 +52,7 @@ function ports(register: RotationPorts["register"] = async () => current): Rotat
   };
 }
 
-/** A registration that is cut off, as by a kill of the command. */
+/** A registration that is cut off, as by killing the command. */
 const killed: RotationPorts["register"] = async () => {
   throw new Error("killed");
 };

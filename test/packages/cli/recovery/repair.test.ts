@@ -10,7 +10,7 @@ const isLive = (truth: Truth | undefined) => truth?.connected === true && !truth
 function factsOf(simulation: PipelineSimulation) {
   return {
     states: [...simulation.states]
-      // What was last known of a deleted one depends on the order.
+      // The last state of a deleted account depends on the order.
       .map(([name, { connected, deleted, unconfirmed, userId }]) => ({
         name,
         connected: deleted || connected,
@@ -19,7 +19,7 @@ function factsOf(simulation: PipelineSimulation) {
         userId,
       }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-    // What a start alone led to is there where the account is still connected: else there is nothing to start.
+    // Data of a start exists only if the account is still connected.
     documents: [...simulation.documents]
       .filter(
         ([name, { subject }]) => simulation.contents.has(name) || isLive(simulation.truths.get(subject.id)),
@@ -33,7 +33,7 @@ function factsOf(simulation: PipelineSimulation) {
   };
 }
 
-/** The highest `sequence` of each subject says what is known; what is there of data was reported by its own name. */
+/** The highest `sequence` of each subject announces the stored state; existing data was announced by name. */
 function expectAllAnnounced(simulation: PipelineSimulation): void {
   const ids = new Set(simulation.messages.map(({ id }) => id));
   expect([...simulation.events.keys()].filter((id) => !ids.has(id))).toEqual([]);
@@ -70,14 +70,14 @@ describe("repair", () => {
           const complete = new PipelineSimulation(() => false);
           play(complete, steps, () => true);
           let records = 0;
-          // From some record on, any.
+          // From any record on.
           const simulation = new PipelineSimulation(
             () => records++ >= lossless && losses.next().value === true,
           );
           const early = steps.slice(0, Math.max(1, steps.length - late));
           play(simulation, early, () => waits.next().value === true);
           lost += simulation.lost;
-          // The others happen while it is repaired.
+          // The other steps happen during the repair.
           for (const [index, step] of steps.slice(early.length).entries()) {
             simulation.meanwhile.push(() => play(simulation, [step], () => true, early.length + index));
           }

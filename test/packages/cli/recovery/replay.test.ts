@@ -32,7 +32,7 @@ function begin(selection: ReplaySelection = {}, more: Partial<ReplayRun> = {}): 
   };
 }
 
-/** Keeps what was sent to each subscriber, and the last step that was noted. */
+/** Records what was sent to each subscriber, and the last saved step. */
 class Delivery {
   readonly sent = new Map<string, Message[]>();
   saved: ReplayRun | undefined;
@@ -93,7 +93,7 @@ describe("a replay", () => {
           const first = original.get(message.id);
           expect(first).toMatchObject(message);
           const state = simulation.states.get(message.subject);
-          // What is announced of data says nothing of a state: it is reported as it was.
+          // A data announcement says nothing about a state: it is repeated as reported.
           if (state === undefined)
             expect({ sequence, data }).toEqual({ sequence: first?.sequence, data: first?.data });
           if (state !== undefined) {
@@ -107,7 +107,7 @@ describe("a replay", () => {
             });
           }
         }
-        // All that was ever reported is sent again, but for answers that others have replaced.
+        // Everything ever announced is sent again, except answers that others have replaced.
         const unannounced = [...original.values()].filter(({ id }) => !ids.includes(id));
         for (const { type, subject, sequence } of unannounced) {
           expect(type).toMatch(/^(data\.updated|account\.confirmed)$/);

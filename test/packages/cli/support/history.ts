@@ -27,7 +27,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   hasUser: fc.boolean(),
   copies: fc.integer({ min: 1, max: 3 }),
 });
-/** What happens to two accounts, some of it reported several times. */
+/** Steps of two accounts, some reported several times. */
 export const history = fc.array(step, { minLength: 1, maxLength: 14 });
 
 const types: Readonly<Record<Step["what"], EventType>> = {
@@ -40,8 +40,8 @@ const types: Readonly<Record<Step["what"], EventType>> = {
 };
 
 /**
- * The truth changes with each step; what happens after a deletion does not happen.
- * @param begin how many steps there were before: each has its own time
+ * Applies each step to the provider's state, and ignores steps after a deletion.
+ * @param begin number of earlier steps: each has its own time
  */
 export function play(
   simulation: PipelineSimulation,
@@ -59,7 +59,7 @@ export function play(
     simulation.truths.set(accountId, truth);
     if (what === "data") simulation.contents.set(`account/${accountId}/income`, `content-${index}`);
     for (let copy = 0; copy < copies; copy += 1) {
-      // The time of its receipt is no part of an event's identity: without a time of its own the same comes again.
+      // The time of receipt is not part of an event's identity: an event without its own time repeats.
       simulation.receive({
         ...eventOf(types[what], {
           accountId,

@@ -17,12 +17,12 @@ import type { KnownRecords } from "../../../../packages/cli/records/known-record
 import { repair } from "../../../../packages/cli/recovery/repair.ts";
 import { receiptsOf } from "../../../domain/samples.ts";
 
-/** What the provider would say of an account. */
+/** The provider's state of an account. */
 export type Truth = { connected: boolean; deleted: boolean };
 
 /**
- * Table, stream, relay, fetch queue and provider in small: the domain's own functions, moved by plain loops. Records of
- * the stream get lost as `isLost` says.
+ * A small table, stream, relay, fetch queue and provider: the domain's own functions in plain loops. `isLost`
+ * selects stream records to lose.
  */
 export class PipelineSimulation {
   readonly events = new Map<string, { event: IncomeEvent; receipts: Receipts }>();
@@ -32,9 +32,9 @@ export class PipelineSimulation {
   readonly messages: Message[] = [];
   readonly started = new Set<string>();
   readonly truths = new Map<string, Truth>();
-  /** What an endpoint's data is now, by the name of the document. */
+  /** Current data of an endpoint, by document name. */
   readonly contents = new Map<string, string>();
-  /** What happens between the pages of a scan, one after the other. */
+  /** Actions between the pages of a scan, in order. */
   readonly meanwhile: (() => void)[] = [];
   lost = 0;
   readonly #stream: Change[] = [];
@@ -58,7 +58,7 @@ export class PipelineSimulation {
     this.#write({ type: "event", event, receipts, countBefore: count - 1 });
   }
 
-  /** Until nothing is left to do. */
+  /** Runs until no work is left. */
   waitUntilIdle(): void {
     for (;;) {
       const change = this.#stream.shift();
@@ -72,7 +72,7 @@ export class PipelineSimulation {
     }
   }
 
-  /** As the relay does: `functions/relay/relay.ts`. */
+  /** Like `functions/relay/relay.ts`. */
   relay(change: Change): void {
     for (const consequence of consequencesOf(change, {
       source: "urn:test",
@@ -97,7 +97,7 @@ export class PipelineSimulation {
     }
   }
 
-  /** Nothing more gets lost, and everything is repaired in pages of a few items. */
+  /** Stops losing records, and repairs everything in pages of a few items. */
   async repair(period: Period = {}): Promise<void> {
     this.#isLost = () => false;
     await repair(
@@ -115,7 +115,7 @@ export class PipelineSimulation {
     this.waitUntilIdle();
   }
 
-  /** Pages of a few items as they are when they are read, in the order of keys; the pipeline goes on between them. */
+  /** Pages of a few items in key order, as read; the pipeline continues between them. */
   async *#pages(after?: Key): AsyncGenerator<StoredPage> {
     for (let last = after; ; ) {
       const behind = last;
@@ -174,7 +174,7 @@ export class PipelineSimulation {
     this.#write({ type: "state", before, after });
   }
 
-  /** More than clocks may be apart passes between any two things that happen. In milliseconds since 1970. */
+  /** Advances time past the clock tolerance between any two steps. In milliseconds since 1970. */
   #tick(): number {
     this.#seconds += 10;
     return Date.UTC(2026, 2, 1, 13, 0, this.#seconds);
@@ -197,7 +197,8 @@ export class PipelineSimulation {
         try {
           this.#reviseState(subject, (known) => applyProviderAnswer(known, task.version, answer, { at }));
         } catch (error) {
-          // Nobody has announced the deletion yet: the real task waits; here the event that announces it asks again.
+          // Nobody has announced the deletion yet. The real task waits; here the event that announces it
+          // causes another call.
           if (failureOf(error).type === "permanent") throw error;
         }
         return;
@@ -209,7 +210,7 @@ export class PipelineSimulation {
     }
   }
 
-  /** As the fetcher does: `functions/fetch/fetch-document.ts`. */
+  /** Like `functions/fetch/fetch-document.ts`. */
   #read(task: DocumentTask, now: number): void {
     const key = `${nameOf(task.subject)}/${nameOfData(task, "/")}`;
     const before = this.documents.get(key);

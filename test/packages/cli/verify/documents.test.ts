@@ -15,7 +15,7 @@ const gone: ReadAnswer = { status: 404, sha256: "", problem: "urn:income-events:
 const newest = `${document.href.split("?")[0]}`;
 const notKept: ReadAnswer = { ...gone, newest };
 
-/** @param answers by address: the last one again and again */
+/** @param answers by URL, the last one repeatedly */
 async function check(
   messages: readonly object[],
   answers: Readonly<Record<string, readonly (ReadAnswer | Error)[]>>,

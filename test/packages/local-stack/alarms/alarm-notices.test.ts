@@ -56,7 +56,10 @@ function started(alarms: readonly AlarmPlan[], compositeAlarms: readonly Composi
   });
   return {
     notices,
-    /** Passes a minute, in which so much is counted, or nothing. @returns the states */
+    /**
+     * Advances a minute with this count, or none.
+     * @returns the states
+     */
     pass: (count?: number) => {
       time += minute;
       if (count !== undefined) running.onLine("/work", JSON.stringify({ code: "COUNTED", count }));

@@ -51,7 +51,7 @@ beforeEach(() => {
 });
 afterEach(() => alarms?.close());
 
-/** Alarms by a clock that the test moves; each minute's look at them is the test's too. */
+/** Alarms whose clock and evaluation the test controls. */
 function started(plans: readonly AlarmPlan[], filters: readonly MetricFilterPlan[] = [refusedFilter]) {
   const running = startAlarms({
     alarms: plans,
@@ -67,7 +67,7 @@ function started(plans: readonly AlarmPlan[], filters: readonly MetricFilterPlan
   return running;
 }
 
-/** Looks each minute, as CloudWatch does. */
+/** Evaluates each minute, as CloudWatch does. */
 function pass(minutes: number, running: Alarms): void {
   for (let passed = 0; passed < minutes; passed += 1) {
     time += minute;
@@ -244,7 +244,7 @@ test("outside of the hours of the week that an alarm names its value is 1", () =
     const now = Date.parse(end);
     return valuesOf(plan, () => metric, { begin: now - 3 * 60 * minute, now })[0]?.value;
   };
-  // Fridays, a Saturday and a Sunday: each period begins an hour before.
+  // Fridays, a Saturday and a Sunday: each period starts an hour earlier.
   for (const end of [
     "2026-11-27T07:59:00Z",
     "2026-11-27T20:00:00Z",

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiResources, functionResources } from "../../../support/assembly.ts";
 import { started } from "../stack/started.ts";
 
-/** More than the other tests ask of one route. */
+/** More than the other tests request of one route. */
 const burst = 50;
 
 let running: AsyncDisposable;

@@ -27,7 +27,7 @@ async function isUp(url: string): Promise<boolean> {
   );
 }
 
-/** Of this machine, as others reach it. */
+/** External addresses of this machine. */
 function outsideAddresses(): readonly string[] {
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -35,12 +35,12 @@ function outsideAddresses(): readonly string[] {
     .map(({ address }) => address);
 }
 
-/** Resolves once nothing answers any more; the test's own limit bounds it. */
+/** Resolves once nothing answers; the test's own limit bounds it. */
 async function down(url: string): Promise<void> {
   while (await isUp(url)) await delay(10);
 }
 
-/** How an engine answers without the secret of the run, or by a name that leads to loopback, and with both right. */
+/** An engine's answers without the run's secret, or under a DNS name of loopback, and with both right. */
 async function expectSecretAndHost(address: string): Promise<void> {
   const { origin } = new URL(address);
   const statusFor = async (headers: Record<string, string>) => {

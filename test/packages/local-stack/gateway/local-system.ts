@@ -29,7 +29,7 @@ export type LocalSystem = {
   close(): Promise<void>;
 };
 
-/** A gateway before real engines; without `dynamodb`, calls to tables find no engine. */
+/** A gateway with real engines; without `dynamodb`, calls to tables find no engine. */
 export async function startLocalSystem(
   options: { dynamodb?: DynamoDbEngine; engines?: Partial<GatewayOptions> } = {},
 ): Promise<LocalSystem> {
@@ -84,7 +84,7 @@ function principal(name: string, policies: Principal["policies"]): Principal {
   };
 }
 
-/** Real SDK clients, as a function has them: one endpoint for all services, no other settings. */
+/** SDK clients as a function has them: one endpoint for all services, no other settings. */
 export function clients(system: LocalSystem, caller: Principal) {
   const settings = {
     region,

@@ -75,7 +75,7 @@ async function createQueue(name: string): Promise<string> {
   return QueueUrl;
 }
 
-/** The values of a queue's metric in an hour, the last one by default, and the beginnings of their periods. */
+/** Values of a queue's metric in an hour (by default the last), and the starts of their periods. */
 async function values(
   queueName: string,
   MetricName: string,
@@ -117,7 +117,7 @@ describe("alarms", () => {
         Period: 900,
       },
     ]);
-    // Of an alarm on an expression each metric has a period of its own.
+    // In an expression alarm, each metric has its own period.
     const [other] = await describeAlarms({ AlarmNames: ["other-C"] });
     expect(other).not.toHaveProperty("Period");
     expect(other?.Metrics).toMatchObject([{ MetricStat: { Period: 900 } }]);

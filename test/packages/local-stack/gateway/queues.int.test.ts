@@ -242,7 +242,7 @@ describe("long polling", () => {
   });
 });
 
-/** Resolves once the gateway has a receive. */
+/** Resolves once the gateway receives a call. */
 function noticed() {
   const { promise: isReceiving, resolve } = Promise.withResolvers<void>();
   const stop = system.gateway.intercept(async (call, phase) => {
@@ -252,7 +252,7 @@ function noticed() {
   return { isReceiving, stop };
 }
 
-/** Ends a long poll from the caller's side, once the gateway has it. */
+/** Aborts a long poll at the caller, once the gateway has it. */
 async function goAwayWhileReceiving(
   sqs: SQSClient,
   QueueUrl: string,

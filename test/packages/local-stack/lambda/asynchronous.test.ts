@@ -11,7 +11,7 @@ import { scripted } from "./scripted-function.ts";
 const failed: Outcome = { kind: "failed", error: { errorType: "Error", errorMessage: "no" } };
 const returned: Outcome = { kind: "returned", payload: "null" };
 
-/** A delay that lets time pass at once. */
+/** A delay that advances time at once. */
 function instantly() {
   const waits: number[] = [];
   let time = 0;
@@ -77,7 +77,7 @@ describe("an asynchronous event", () => {
 
 const arn = "arn:aws:lambda:eu-central-1:000000000000:function:";
 
-/** The trace of a chain in which these functions were invoked, one after the other. */
+/** Trace of a chain in which these functions were invoked in order. */
 function chain(...functions: readonly string[]): string[] {
   return functions.reduce<string[]>((traces, name) => [nextTrace(arn + name, traces)], []);
 }

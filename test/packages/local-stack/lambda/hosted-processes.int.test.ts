@@ -9,7 +9,7 @@ import { eventually } from "../../../support/eventually.ts";
 import { answerOf, hosted } from "./hosting.ts";
 
 const identity = "export const handler = async () => process.pid;";
-/** Waits in the handler until a file appears, so that tests decide when it ends. */
+/** Waits in the handler until a file exists, so that tests control its end. */
 const gated = `
 import { existsSync, watch } from "node:fs";
 export const handler = async () => {

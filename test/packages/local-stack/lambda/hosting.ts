@@ -11,7 +11,7 @@ import { functionPlan } from "./scripted-function.ts";
 
 export type Hosted = AsyncDisposable & { readonly host: HostedFunction; readonly lines: readonly string[] };
 
-/** Hosts a function whose `index.mjs` is the given text. */
+/** Hosts a function with this text as `index.mjs`. */
 export async function hosted(
   source: string,
   plan: Partial<FunctionPlan> = {},
@@ -36,7 +36,10 @@ export async function hosted(
   };
 }
 
-/** The function's answer, parsed. @throws Error where it did not return */
+/**
+ * The function's parsed answer.
+ * @throws Error if it did not return
+ */
 export async function answerOf(host: HostedFunction, event: unknown = {}): Promise<unknown> {
   const outcome = await host.invoke(JSON.stringify(event));
   if (outcome.kind !== "returned") throw new Error(JSON.stringify(outcome));

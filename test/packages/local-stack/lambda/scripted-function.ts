@@ -3,7 +3,7 @@ import type { HostedFunction, Outcome } from "@income-events/local-stack/lambda/
 
 export type ScriptedFunction = HostedFunction & { readonly events: readonly string[] };
 
-/** The plan of a function without rights, but for what a test says. */
+/** A function's plan without permissions, with overrides. */
 export function functionPlan(plan: Partial<FunctionPlan>): FunctionPlan {
   return {
     logicalId: "Work",
@@ -23,7 +23,7 @@ export function functionPlan(plan: Partial<FunctionPlan>): FunctionPlan {
   };
 }
 
-/** A function without a process: it answers as reported, the last answer again and again. */
+/** A function without a process: it returns these outcomes in order, the last one repeatedly. */
 export function scripted(
   answers: readonly Outcome[] | ((event: string) => Outcome),
   plan: Partial<FunctionPlan> = {},

@@ -5,7 +5,7 @@ import { started } from "../stack/started.ts";
 
 type Sent = { readonly body: string; readonly group: string; readonly id?: string };
 
-/** A FIFO queue with a FIFO dead-letter queue, and a function that logs what it begins and what it ends. */
+/** A FIFO queue with a FIFO dead-letter queue, and a function that logs each start and end. */
 async function startWork(handler: string, hiddenSeconds = 60) {
   const fifo = {
     FifoQueue: true,
@@ -88,7 +88,7 @@ describe.concurrent("a FIFO queue as event source", () => {
     await using work = await startWork(
       `({ Records }) => ({ batchItemFailures: Records.filter(({ body }) => body === "a1")
         .map(({ messageId }) => ({ itemIdentifier: messageId })) })`,
-      // No shorter than a process takes to begin on a busy machine.
+      // At least as long as a process takes to start on a busy machine.
       4,
     );
     await work.send(

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { eventually } from "../../../support/eventually.ts";
 import { comingBack, receipts, startWork } from "./queue-work.ts";
 
-// Each has a stack of its own, and mostly waits for messages to come back.
+// Each has its own stack, and mostly waits for redelivery.
 describe.concurrent("a batch of a queue", () => {
   test("that succeeds is deleted", async () => {
     await using work = await startWork({ handler: "() => null" });
@@ -110,7 +110,7 @@ describe("settings of the mapping", () => {
   test("with a window a batch waits for more messages, also more than one call receives", async () => {
     await using work = await startWork({
       handler: "() => null",
-      // Over as soon as it is full.
+      // Ends as soon as it is full.
       mapping: { BatchSize: 12, MaximumBatchingWindowInSeconds: 60 },
       queue: { VisibilityTimeout: 120 },
     });
@@ -124,14 +124,14 @@ describe("settings of the mapping", () => {
   test("a batch ends before it is over what a function takes", async () => {
     await using work = await startWork({
       handler: '({ Records }) => console.log("batch of " + Records.length)',
-      // Long enough for all of them to come, however slow; the batch is full then.
+      // Long enough for all of them to arrive; the batch is then full.
       mapping: { BatchSize: 8, MaximumBatchingWindowInSeconds: 60 },
       queue: { VisibilityTimeout: 120 },
     });
     for (const letter of "abcdefgh") await work.send(letter.repeat(1_000_000));
     await work.drained();
     expect(work.stack.functions[0]?.counts()).toMatchObject({ errors: 0 });
-    // A log of megabytes is read after the answer.
+    // Several megabytes of logs are read after the answer.
     await expect
       .poll(() => work.log().flatMap((line) => /^batch of (\d)$/.exec(line)?.[1] ?? []))
       .toHaveLength(2);

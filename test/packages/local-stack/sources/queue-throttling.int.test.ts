@@ -43,8 +43,8 @@ test("what is throttled until it is visible again was received in vain, and beco
 const rounds = 20;
 
 /**
- * A function that sends what it receives to its own queue again, so many rounds. A message that is visible once more becomes
- * a dead letter: on a busy machine each is at work for seconds.
+ * A function that resends what it receives to its own queue for this many rounds. A message that is
+ * redelivered becomes a dead letter: on a busy machine each takes seconds.
  */
 async function startLoop(hiddenSeconds: number, properties: Readonly<Record<string, unknown>> = {}) {
   const running = await started({
@@ -74,7 +74,7 @@ async function startLoop(hiddenSeconds: number, properties: Readonly<Record<stri
     },
   });
   const { stack, clients } = running;
-  // A process that begins while a message is hidden may take longer than that.
+  // A process may take longer to start than the visibility timeout.
   await stack.functions[0]?.invoke(JSON.stringify({ Records: [{ body: String(rounds) }] }));
   await clients.sqs.send(new SendMessageCommand({ QueueUrl: running.url("Queue"), MessageBody: "1" }));
   return {

@@ -10,10 +10,12 @@ type Settings = {
   readonly maximumProcesses?: number;
 };
 
-/** Messages come back after seconds; no shorter than a process takes to begin on a busy machine. */
+/** Messages reappear after seconds, but no sooner than a process starts on a busy machine. */
 export const comingBack = { queue: { VisibilityTimeout: 4 }, function: { Timeout: 4 } };
 
-/** A queue `Work` with a dead-letter queue, and a function that logs each batch's bodies before it handles it. */
+/**
+ * A queue `Work` with a dead-letter queue, and a function that logs each batch's bodies before handling it.
+ */
 export async function startWork(settings: Settings) {
   const source = {
     assets: {
@@ -56,7 +58,7 @@ export async function startWork(settings: Settings) {
   };
 }
 
-/** How often each body was received, from the logged batches. */
+/** Receive count of each body, from the logged batches. */
 export function receipts(log: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const body of log.flatMap((line) => line.split(" "))) counts[body] = (counts[body] ?? 0) + 1;

@@ -18,7 +18,7 @@ type FakeShard = {
   isClosed: boolean;
 };
 
-/** A stream of made-up shards behind the service's own interface: engines here have one shard only. */
+/** A simulated stream with the service's API: local engines have one shard only. */
 async function startFakeStream(shards: readonly FakeShard[]) {
   const answer = (operation: string, input: Record<string, string>): unknown => {
     if (operation === "DescribeStream") {
@@ -124,7 +124,7 @@ describe("shards", () => {
     const shard: FakeShard = { id: "closed", records: ["1"], isClosed: true };
     await using following = await follow([shard], "TRIM_HORIZON");
     following.source.setEnabled(false);
-    // More than the reader needs to come to the shard's end.
+    // More than the reader needs to reach the shard's end.
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(following.records()).toEqual([]);
     following.source.setEnabled(true);

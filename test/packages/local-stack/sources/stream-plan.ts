@@ -1,6 +1,6 @@
 import type { StreamSourcePlan } from "@income-events/local-stack/assembly/plan.ts";
 
-/** The plan of a stream as an event source, but for what a test says. */
+/** A stream event source's plan, with overrides. */
 export function streamPlan(plan: Partial<StreamSourcePlan>): StreamSourcePlan {
   return {
     kind: "stream",

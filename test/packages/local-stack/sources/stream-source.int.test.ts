@@ -16,7 +16,7 @@ import {
 import { describeOnEachTable } from "../../../support/engines.ts";
 import { started } from "../stack/started.ts";
 
-/** A table with a stream, and a function that logs each batch's keys before it handles it. */
+/** A table with a stream, and a function that logs each batch's keys before handling it. */
 async function startFollower(handler: string, mapping: Readonly<Record<string, unknown>> = {}) {
   const table = `Items${randomUUID()}`;
   const source = {

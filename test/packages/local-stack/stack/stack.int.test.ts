@@ -18,7 +18,7 @@ import {
 import { eventually } from "../../../support/eventually.ts";
 import { started } from "./started.ts";
 
-/** Process ids of this process's children. */
+/** Ids of this process's child processes. */
 function children(): string[] {
   const ids = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
   return ids.trim() === "" ? [] : ids.trim().split(" ");

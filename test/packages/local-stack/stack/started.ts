@@ -35,9 +35,9 @@ export async function started(source: AssemblySource, options: Partial<StackOpti
   return {
     stack,
     clients,
-    /** The address of a queue by its name. */
+    /** A queue's URL by name. */
     url: (queue: string): string => stack.queues.get(queue)?.url ?? "",
-    /** What the first function wrote, without what the runtime writes of a handler that throws. */
+    /** Lines of the first function, without the runtime's lines for errors. */
     log: (): readonly string[] =>
       (stack.functions[0]?.log() ?? []).filter((line) => !line.includes("\tERROR\t")),
     drained: () => stack.drained({ deadline: 120_000 }),

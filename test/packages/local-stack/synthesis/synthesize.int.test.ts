@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { synthesize } from "@income-events/local-stack/synthesis/synthesize.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-/** Reports in its assembly how often it ran, and what it was reported. */
+/** Writes the number of runs, and its input, into its assembly. */
 const app = `
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 const context = JSON.parse(process.env.CDK_CONTEXT_JSON);
