@@ -2,9 +2,9 @@ import { CfnCondition, CfnParameter, Fn, Lazy, RemovalPolicies, RemovalPolicy } 
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Dashboard as CloudWatchDashboard } from "aws-cdk-lib/aws-cloudwatch";
 import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
-import type * as lambda from "aws-cdk-lib/aws-lambda";
+import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as route53 from "aws-cdk-lib/aws-route53";
-import type { Construct, IConstruct } from "constructs";
+import { Construct, type IConstruct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
 import { messageSource } from "../domain/message/message-schemas.ts";
 import { Canary } from "./canary/canary.ts";
@@ -18,13 +18,13 @@ import { AlarmTopic } from "./observability/alarm-topic.ts";
 import { Dashboard } from "./observability/dashboard.ts";
 import { ThrottleAlarms } from "./observability/throttle-alarms.ts";
 import { addOutputs } from "./outputs.ts";
-import { Protection } from "./protection/protection.ts";
+import { Protection, protectingFunctions } from "./protection/protection.ts";
 import { Fetching } from "./provider/fetching.ts";
 import { Reconciliation } from "./provider/reconciliation.ts";
 import { TokenRefresh } from "./provider/token-refresh.ts";
 import { WebhookRegistration } from "./provider/webhook-registration.ts";
 import { Readiness } from "./readiness/readiness.ts";
-import { ReadApi } from "./reading/read-api.ts";
+import { ReadApi, readingModeOf } from "./reading/read-api.ts";
 import { OtherPaths } from "./receiving/other-paths.ts";
 import { ReceivingAlarms } from "./receiving/receiving-alarms.ts";
 import { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
@@ -86,6 +86,7 @@ export class Pipeline {
   readonly #props: PipelineProps;
   readonly #parts: FirstParts;
   #second: SecondParts | undefined;
+  #handles: ReadonlyMap<string, lambda.IFunction> | undefined;
 
   /** Builds what does not depend on the subscribers. `complete` builds the rest, once all are added. */
   constructor(scope: Construct, props: PipelineProps) {
@@ -108,16 +109,40 @@ export class Pipeline {
     return this.complete().readApi;
   }
 
-  /** Functions by their names in log lines, such as `store/users`. Reading it completes the pipeline. */
+  /** Functions by their names in log lines, such as `store/users`. Those that are built last are references. */
   get functions(): ReadonlyMap<string, lambda.IFunction> {
-    this.complete();
+    if (this.#second !== undefined) return this.#madeFunctions();
+    this.#handles ??= this.#addHandles();
+    return new Map([...this.#madeFunctions(), ...this.#handles]);
+  }
+
+  #madeFunctions(): ReadonlyMap<string, lambda.IFunction> {
     const functions = this.#scope.node.findAll().filter((each) => each instanceof PipelineFunction);
     return new Map(functions.map(({ entryName, lambda: made }) => [entryName, made]));
+  }
+
+  #addHandles(): ReadonlyMap<string, lambda.IFunction> {
+    const handles = new Construct(this.#scope, "Functions");
+    const arnOf = (name: string) => {
+      this.complete();
+      return this.#madeFunctions().get(name)?.functionArn;
+    };
+    const add = (name: string) =>
+      lambda.Function.fromFunctionAttributes(handles, pascalCase(name.replace("/", "-")), {
+        functionArn: Lazy.string({ produce: () => arnOf(name) }),
+        // In the pipeline's account and region, so that permissions can be added.
+        sameEnvironment: true,
+      });
+    return new Map(lastFunctions(this.#scope, this.#props.settings).map((name) => [name, add(name)]));
   }
 
   /** Queues with a dead-letter queue, including those of subscribers. */
   get works(): readonly WorkQueue[] {
     return [...workQueuesByName(this.#parts).values(), this.#parts.erasure.work];
+  }
+
+  get isComplete(): boolean {
+    return this.#second !== undefined;
   }
 
   complete(): SecondParts {
@@ -248,6 +273,19 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
   addOutputs(scope, { ...parts, ...made, stage, settings, written: written() });
   if (settings.production) new Protection(scope, "Protection", { defaults, table });
   return { readApi };
+}
+
+/** Names of the functions that `buildSecond` makes. */
+function lastFunctions(scope: Construct, settings: Settings): readonly string[] {
+  const readBy = { url: ["read/documents"], invoke: ["read/invoked"], none: [] };
+  return [
+    ...readBy[readingModeOf(scope, settings)],
+    "relay/changes",
+    ...(settings.register.enabled ? ["register/webhooks"] : []),
+    "archive/dead-letters",
+    "erase/subjects",
+    ...(settings.production ? protectingFunctions(scope) : []),
+  ];
 }
 
 /**

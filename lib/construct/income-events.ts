@@ -18,7 +18,7 @@ import { Pipeline } from "../pipeline.ts";
 import { readingModeOf } from "../reading/read-api.ts";
 import { readSettings, type Settings, SettingsError } from "../settings/settings.ts";
 import { allowUseOfKey, checkStage, type OwnResources, parseWith, withOwn } from "./own-settings.ts";
-import { plainSettings } from "./plain-settings.ts";
+import { plainSettings, principalsOfApp } from "./plain-settings.ts";
 import type { SettingsProps, SubscriberProps } from "./props/settings.ts";
 import { Subscriber } from "./subscriber.ts";
 
@@ -143,6 +143,8 @@ export class IncomeEvents extends Construct {
     this.dashboard = this.#pipeline.dashboard;
     this.webhooksUrl = this.#pipeline.webhooksUrl;
     this.alarmTopic = this.#pipeline.topic.topic;
+    const { subscribers }: { readonly subscribers?: unknown } = Object(written);
+    if (Array.isArray(subscribers)) for (const each of subscribers) this.#grantAccess(each);
     Aspects.of(this).add({ visit: (node) => node === this && this.complete() });
   }
 
@@ -151,13 +153,15 @@ export class IncomeEvents extends Construct {
    * @throws SettingsError like the constructor; Error once the app is synthesized
    */
   addSubscriber(subscriber: SubscriberProps): Subscriber {
-    if (this.#isComplete)
+    if (this.#pipeline.isComplete)
       throw new Error(
-        `${this.node.path}: add the subscriber ${subscriber.name} before \`functions\` is read, and before the app is synthesized`,
+        `${this.node.path}: add the subscriber ${subscriber.name} before the app is synthesized or resolves \`documentsUrl\` ` +
+          "or the ARN of a function",
       );
     const added = this.#parse([...this.#added, subscriber]).subscribers.at(-1);
     this.#added.push(subscriber);
     if (added !== undefined) this.#pipeline.subscribers.add(added);
+    this.#grantAccess(subscriber);
     return this.subscriber(subscriber.name);
   }
 
@@ -183,10 +187,10 @@ export class IncomeEvents extends Construct {
 
   /**
    * Functions of the pipeline by their names in log lines: `receive/users`, `store/users`, `relay/changes`,
-   * `fetch/data`. Add all subscribers before you read it.
+   * `fetch/data`. Some depend on all subscribers and are built when the app is synthesized; they are references without a
+   * `role` until then.
    */
   get functions(): ReadonlyMap<string, IFunction> {
-    this.complete();
     return this.#pipeline.functions;
   }
 
@@ -218,6 +222,16 @@ export class IncomeEvents extends Construct {
     this.#pipeline.complete();
   }
 
+  /** Lets the roles and users of the app that a subscriber names as principals consume its queue and read. */
+  #grantAccess(written: { readonly name: string }): void {
+    for (const principal of principalsOfApp(written)) {
+      checkAccount(this, principal);
+      const subscriber = this.subscriber(written.name);
+      subscriber.grantConsume(principal);
+      if (this.#reading !== "none") subscriber.grantReadDocuments(principal);
+    }
+  }
+
   #stores() {
     return [...this.#pipeline.receiving.values()].map(({ store }) => store);
   }
@@ -234,6 +248,19 @@ function checkRegion(scope: Construct): void {
   throw new SettingsError(
     `${scope.node.path}: ${region} is in China, where Lambda has no function URLs, no metrics of event sources and no bucket ` +
       "for a stream's failures, and X-Ray is missing; deploy the stack to a region of another partition",
+  );
+}
+
+/**
+ * A grant is a policy of the role or user, which does not reach into another account.
+ * @throws SettingsError for a role or user of the app in another account
+ */
+function checkAccount(scope: Construct, principal: Construct): void {
+  const [own, its] = [Stack.of(scope).account, Stack.of(principal).account];
+  if (own === its || Token.isUnresolved(own) || Token.isUnresolved(its)) return;
+  throw new SettingsError(
+    `${scope.node.path}: ${principal.node.path} is in the account ${its}, and its ARN is known at deploy time only; give it a ` +
+      `name, and write its ARN as the principal, such as arn:aws:iam::${its}:role/NAME`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { Duration, Size, Token } from "aws-cdk-lib";
 import type { IPrincipal } from "aws-cdk-lib/aws-iam";
+import { Construct } from "constructs";
 import { SettingsError } from "../settings/settings-error.ts";
 
 /** Converts a duration or a size to a number. The end of a setting's name is its unit. */
@@ -14,21 +15,45 @@ const units: readonly (readonly [end: RegExp, kind: string, of: (value: unknown)
 
 /**
  * Converts settings that use CDK classes to those of a settings file: `Duration` and `Size` become numbers in the unit
- * of the setting's name, principals become account ids and ARNs.
+ * of the setting's name, principals become account ids and ARNs. Roles and users of the app are left out; see
+ * `principalsOfApp`.
  * @throws SettingsError for a value that the setting does not accept, and for a principal that is known only at deploy
  * time
  */
 export function plainSettings(written: unknown, where: string, path: readonly string[] = []): unknown {
   if (Array.isArray(written))
-    return written.map((each, index) => plainSettings(each, where, [...path, String(index)]));
-  if (typeof written !== "object" || written === null) return written;
+    return written.flatMap((each, index) =>
+      path.at(-1) === "principals" && isOfApp(each)
+        ? []
+        : [plainSettings(each, where, [...path, String(index)])],
+    );
   const refuse = (why: string) => new SettingsError(`Settings in ${where}:\n  ${path.join(".")}: ${why}`);
+  if (path.at(-2) === "principals" && Token.isUnresolved(written)) throw refuse(knownLate);
+  if (typeof written !== "object" || written === null) return written;
   if (written instanceof Duration || written instanceof Size) return numberOf(written, path, refuse);
   if (path.at(-2) === "principals" && "policyFragment" in written) return textOf(written, refuse);
   return Object.fromEntries(
     Object.entries(written).map(([key, value]) => [key, plainSettings(value, where, [...path, key])]),
   );
 }
+
+/**
+ * Roles and users of the app among a subscriber's principals. Their ARNs are known only at deploy time, too late for a
+ * function's code, so they get grants.
+ */
+export function principalsOfApp(subscriber: unknown): readonly (IPrincipal & Construct)[] {
+  const { principals }: { readonly principals?: unknown } = Object(subscriber);
+  return Array.isArray(principals) ? principals.filter(isOfApp) : [];
+}
+
+function isOfApp(principal: unknown): principal is IPrincipal & Construct {
+  if (!Construct.isConstruct(principal) || !("policyFragment" in principal)) return false;
+  const arn = "roleArn" in principal ? principal.roleArn : "userArn" in principal && principal.userArn;
+  return Token.isUnresolved(arn);
+}
+
+const knownLate =
+  "is known at deploy time only; pass the role or user of your app itself, or write an account's 12 digits or an ARN";
 
 type Refuse = (why: string) => SettingsError;
 
@@ -54,9 +79,6 @@ function textOf(principal: object, refuse: Refuse): string {
     (each) => typeof each === "string" || typeof each === "number",
   );
   if (text === undefined) throw refuse("is neither an account nor a role or a user");
-  if (Token.isUnresolved(text))
-    throw refuse(
-      "is known at deploy time only; give it the subscriber's grantConsume and grantReadDocuments in place of principals",
-    );
+  if (Token.isUnresolved(text)) throw refuse(knownLate);
   return String(text);
 }

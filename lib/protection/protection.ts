@@ -66,6 +66,11 @@ export class Protection extends Construct {
   }
 }
 
+/** Names of its functions in log lines. */
+export function protectingFunctions(scope: Construct): readonly string[] {
+  return ["protect/table", ...(isInOwnStack(scope) ? ["protect/creation"] : [])];
+}
+
 function dependOn(first: IConstruct, all: readonly IConstruct[]): void {
   for (const each of all) each.node.addDependency(first);
 }

@@ -1,4 +1,4 @@
-import { App, CfnOutput, Duration, Size, Stack } from "aws-cdk-lib";
+import { App, CfnOutput, Duration, Fn, Size, Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import * as acm from "aws-cdk-lib/aws-certificatemanager";
 import { TextWidget } from "aws-cdk-lib/aws-cloudwatch";
@@ -34,15 +34,43 @@ test("others of the app refer to the table, the API and its name", () => {
   expect(stackWith(["Nameless", productionSettings]).made[0]?.domainName).toBeUndefined();
 });
 
-test("functions are known by their names in log lines", () => {
+test("functions are known by their names in log lines, also before all subscribers are", () => {
   const { stack, made } = stackWith(["Events", productionSettings]);
   const [events] = made;
-  expect([...(events?.functions.keys() ?? [])]).toEqual(
-    expect.arrayContaining(["receive/users", "store/users", "relay/changes", "fetch/data", "read/documents"]),
-  );
-  const arn = stack.resolve(events?.functions.get("relay/changes")?.functionArn);
-  expect(arn).toEqual({ "Fn::GetAtt": [expect.stringMatching(/^EventsRelayChangesFunction/), "Arn"] });
-  expect(() => events?.addSubscriber({ name: "late" })).toThrow("before `functions` is read");
+  const relay = events?.functions.get("relay/changes");
+  relay?.grantInvoke(new iam.Role(stack, "Caller", { assumedBy: new iam.AccountRootPrincipal() }));
+  new CfnOutput(stack, "Relay", { value: relay?.functionArn ?? "" });
+  events?.addSubscriber({ name: "late" });
+  const template = Template.fromStack(stack);
+  const arn = { "Fn::GetAtt": [Match.stringLikeRegexp("^EventsRelayChangesFunction"), "Arn"] };
+  template.hasOutput("Relay", { Value: arn });
+  template.hasResourceProperties("AWS::IAM::Policy", {
+    PolicyDocument: {
+      Statement: [Match.objectLike({ Action: "lambda:InvokeFunction", Resource: Match.arrayWith([arn]) })],
+    },
+  });
+  const functions = Object.entries(template.findResources("AWS::Lambda::Function"));
+  const [, changes] = functions.find(([id]) => id.startsWith("EventsRelayChangesFunction")) ?? [];
+  expect(JSON.stringify(changes?.Properties.Environment)).toContain("EventsSubscriberLate");
+  expect(() => events?.addSubscriber({ name: "later" })).toThrow("before the app is synthesized");
+});
+
+test.each([
+  ["in production", productionSettings],
+  [
+    "read by invocation, without a registration",
+    { production: false, reading: "invoke", register: { enabled: false } },
+  ],
+  [
+    "without reading, with a canary and readiness",
+    { production: false, reading: "none", canary: {}, readiness: { endpoints: ["income"] } },
+  ],
+])("before and after synthesis the same functions are known: %s", (_, settings) => {
+  const { stack, made } = stackWith(["Events", settings]);
+  const names = () => [...(made[0]?.functions.keys() ?? [])].toSorted();
+  const before = names();
+  Template.fromStack(stack);
+  expect(names()).toEqual(before);
 });
 
 test("the app's widgets stand below the pipeline's, and subscribers may follow them", () => {
@@ -151,17 +179,64 @@ test.each([
     /fetch.maxConcurrency: takes neither/,
   ],
   [
-    "a role that is known at deploy time only",
-    {},
-    /subscribers.0.principals.0: is known at deploy time only; give it .*grantConsume/,
+    "an account that is known at deploy time only",
+    { subscribers: [{ name: "risk", principals: [new iam.AccountRootPrincipal()] }] },
+    /subscribers.0.principals.0: is known at deploy time only; pass the role or user of your app itself/,
+  ],
+  [
+    "an ARN as text that is known at deploy time only",
+    { subscribers: [{ name: "risk", principals: [Fn.importValue("Role")] }] },
+    /subscribers.0.principals.0: is known at deploy time only; .* or write an account's 12 digits/,
   ],
 ])("refuses %s", (_, settings, refusal) => {
-  const stack = new Stack(new App(), "Mine");
+  const props = { ...inTest, written: { production: false, ...settings } };
+  expect(() => new IncomeEvents(new Stack(new App(), "Mine"), "Events", props)).toThrow(refusal);
+});
+
+test.each([
+  ["url", "lambda:InvokeFunctionUrl"],
+  ["invoke", "lambda:InvokeFunction"],
+  ["none", undefined],
+])("a role and a user of the app are principals: reading is %s", (reading, reads) => {
+  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
   const role = new iam.Role(stack, "Role", { assumedBy: new iam.AccountRootPrincipal() });
-  const subscribers = [{ name: "risk", principals: [role] }];
-  const written = Object.keys(settings).length === 0 ? { subscribers } : settings;
-  const props = { ...inTest, written: { production: false, ...written } };
-  expect(() => new IncomeEvents(stack, "Events", props)).toThrow(refusal);
+  const user = new iam.User(stack, "User");
+  const literal = "arn:aws:iam::111122223333:role/r";
+  const subscribers = [{ name: "risk", documents: "inline", principals: [role, literal] }];
+  const written = { production: false, reading, subscribers };
+  new IncomeEvents(stack, "Events", { ...inTest, written }).addSubscriber({
+    name: "later",
+    documents: "inline",
+    principals: [user],
+  });
+  const template = Template.fromStack(stack);
+  const policies = Object.values(template.findResources("AWS::IAM::Policy")).map((each) =>
+    JSON.stringify(each),
+  );
+  expect(policies).toHaveLength(2);
+  for (const [owner, queue] of [
+    ["Role", "Risk"],
+    ["User", "Later"],
+  ]) {
+    const policy = policies.find((text) => text.includes(`"PolicyName":"${owner}`));
+    expect(policy).toContain("sqs:ReceiveMessage");
+    expect(policy).toContain(`EventsSubscriber${queue}`);
+    if (reads !== undefined) expect(policy).toContain(`"${reads}"`);
+    else expect(policy).not.toContain("lambda:");
+  }
+  expect(JSON.stringify(template.findResources("AWS::SQS::QueuePolicy"))).toContain(literal);
+});
+
+test("a role of the app in another account is refused with the remedy", () => {
+  const app = new App();
+  const env = { region: "eu-central-1" };
+  const elsewhere = new Stack(app, "Elsewhere", { env: { ...env, account: "210987654321" } });
+  const role = new iam.Role(elsewhere, "Role", { assumedBy: new iam.AccountRootPrincipal() });
+  const stack = new Stack(app, "Mine", { env: { ...env, account: "111122223333" } });
+  const written = { production: false, subscribers: [{ name: "risk", principals: [role] }] };
+  expect(() => new IncomeEvents(stack, "Events", { ...inTest, written })).toThrow(
+    /Elsewhere.Role is in the account 210987654321, .*write its ARN as the principal/,
+  );
 });
 
 test("a stack with more resources than CloudFormation takes is refused with a remedy", () => {
