@@ -27,7 +27,8 @@ export type ReceivingMetrics = {
 type Query = { readonly metric: Metric; readonly periodInMillis: number; readonly sign: 1 | -1 };
 
 /**
- * Reads the API's metrics. CloudWatch bills each of the four queries; a fifth follows if webhooks failed.
+ * Reads the API's metrics. CloudWatch bills each query: one if there were no requests, three more if there were, and a
+ * fifth if webhooks failed.
  * Source: CloudWatch API reference, "GetMetricData"; API Gateway developer guide, "Monitor CloudWatch metrics for
  * HTTP APIs".
  * @throws retryable failure if CloudWatch does not answer
@@ -46,10 +47,12 @@ export async function receivingCounts(
   const read = (...queries: readonly Query[]) => sumsOf(client, queries, settings, now);
   const byMinute = { periodInMillis: minute, sign: 1 } as const;
   const byHalfGap = { periodInMillis: halfGapInMillis(settings), sign: 1 } as const;
-  const [failed = new Map(), throttles = new Map(), came = new Map(), refused = new Map()] = await read(
+  const [came = new Map()] = await read({ ...byHalfGap, metric: ofApi("Count") });
+  // Without requests there are neither failures nor gaps.
+  if (came.size === 0) return { unanswered: new Map(), accepted: new Map() };
+  const [failed = new Map(), throttles = new Map(), refused = new Map()] = await read(
     { ...byMinute, metric: ofApi("5xx") },
     { ...byMinute, metric: ofLines(throttled) },
-    { ...byHalfGap, metric: ofApi("Count") },
     { ...byHalfGap, metric: ofApi("4xx"), sign: -1 },
   );
   const [explained = new Map()] =

@@ -15,7 +15,7 @@ export type ParkedBatch = {
 
 /** Lambda stores its own objects beside these, at `aws/lambda/<mapping>/`. */
 const folder = "aws/lambda/parked";
-const folderOf = (subscriber: string) => `${folder}-for/${subscriber}/`;
+const subscribersFolder = `${folder}-for/`;
 
 /**
  * Stores parked records where Lambda stores batches that it gave up on, in the same form. Parking the same records
@@ -32,22 +32,25 @@ export function parkedChanges({ put }: Pick<ObjectBucket, "put">, now: () => Dat
       DDBStreamBatchInfo: { startSequenceNumber: first, endSequenceNumber: last, batchSize: ids.length },
       payload: JSON.stringify({ Records: records }),
     };
-    const name = subscriber === undefined ? `${folder}/${first}` : `${folderOf(subscriber)}${first}-${last}`;
+    const name =
+      subscriber === undefined ? `${folder}/${first}` : `${subscribersFolder}${subscriber}/${first}-${last}`;
     await put(name, JSON.stringify(invocation));
   };
 }
 
-/** The batches parked for a subscriber, oldest first. */
-export async function parkedFor(
-  { get, list, remove }: Pick<ObjectBucket, "get" | "list" | "remove">,
-  subscriber: string,
-): Promise<readonly ParkedBatch[]> {
-  const objects = await list(folderOf(subscriber));
-  return objects.map(({ key, since }) => ({
+/** The batches parked for each subscriber, oldest first. S3 bills one list for all subscribers. */
+export async function parkedBatches({
+  get,
+  list,
+  remove,
+}: Pick<ObjectBucket, "get" | "list" | "remove">): Promise<ReadonlyMap<string, readonly ParkedBatch[]>> {
+  const batches = (await list(subscribersFolder)).map(({ key, since }) => ({
+    subscriber: key.slice(subscribersFolder.length).split("/")[0] ?? "",
     since,
     read: async () => readParked(Buffer.from(await get(key)).toString()),
     remove: () => remove(key),
   }));
+  return Map.groupBy(batches, ({ subscriber }) => subscriber);
 }
 
 /** Reads the records of an object that Lambda or the relay wrote. @throws permanent failure if it holds none */

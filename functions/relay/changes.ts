@@ -14,7 +14,7 @@ import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../adapters/erasure/find-erased.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
-import { parkedChanges, parkedFor, recordMarks } from "../../adapters/streams/parked-changes.ts";
+import { parkedBatches, parkedChanges, recordMarks } from "../../adapters/streams/parked-changes.ts";
 import { isFields, numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
 import { reservedSecondsOf } from "../../domain/fetch/waiting.ts";
 import { unreadDocuments } from "../../domain/message/document-reference.ts";
@@ -96,7 +96,7 @@ const resending = {
       publisher(send, [each], log, { inline, retries: { ...retries, waitsMs: [] } }),
     ]),
   ),
-  parkedFor: (subscriber: string) => parkedFor(failures, subscriber),
+  parked: () => parkedBatches(failures),
   lastsSeconds: numberOf(settings, "parkingLastsSeconds"),
   longestRunSeconds: timeoutSeconds - reservedSecondsOf(timeoutSeconds),
 };

@@ -59,7 +59,8 @@ function idOfOld({ dynamodb }: DynamoDBRecord, now: Date): string | undefined {
 export type Resending = {
   /** By subscriber name: sends to this subscriber only. */
   readonly publishTo: ReadonlyMap<string, Publish>;
-  readonly parkedFor: (subscriber: string) => Promise<readonly ParkedBatch[]>;
+  /** By subscriber name. */
+  readonly parked: () => Promise<ReadonlyMap<string, readonly ParkedBatch[]>>;
   /** Parking for longer than this raises the alarm. */
   readonly lastsSeconds: number;
   /** Time after which a run starts no further batch. */
@@ -72,20 +73,34 @@ export type Resending = {
  */
 export async function resendParked(dependencies: RelayDependencies, resending: Resending): Promise<void> {
   const end = dependencies.now().getTime() + resending.longestRunSeconds * 1_000;
+  const parked = await resending.parked();
   await Promise.all(
-    [...resending.publishTo].map((subscriber) => resendTo(subscriber, dependencies, resending, end)),
+    [...resending.publishTo].map(([subscriber, publish]) =>
+      resendTo(
+        { subscriber, publish, batches: parked.get(subscriber) ?? [] },
+        dependencies,
+        resending.lastsSeconds,
+        end,
+      ),
+    ),
   );
 }
 
+type Parked = {
+  readonly subscriber: string;
+  readonly publish: Publish;
+  readonly batches: readonly ParkedBatch[];
+};
+
 async function resendTo(
-  [subscriber, publish]: readonly [string, Publish],
+  { subscriber, publish, batches }: Parked,
   dependencies: RelayDependencies,
-  { parkedFor, lastsSeconds }: Resending,
+  lastsSeconds: number,
   end: number,
 ): Promise<void> {
   const { now, log } = dependencies;
   const sent: Step[] = [];
-  for (const parked of await parkedFor(subscriber)) {
+  for (const parked of batches) {
     if (now().getTime() >= end) break;
     const outcome = await resend(parked, publish, dependencies).catch(
       (error: unknown) => failureOf(error).reason,

@@ -1,5 +1,5 @@
 import type * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
-import { type IMetric, MathExpression, type Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type { IMetric, MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { Erasure } from "../erasure/erasure.ts";
 import type { Fetching } from "../provider/fetching.ts";
 import type { Reconciliation } from "../provider/reconciliation.ts";
@@ -11,7 +11,7 @@ import type { WorkQueue } from "../receiving/work-queue.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
 import { deadLetters, oldestMessage } from "./alarm-metrics.ts";
-import { latencyMetric, metricOfLog, sameMetric } from "./log-metric.ts";
+import { latencyMetric, sameMetric } from "./log-metric.ts";
 import type { ThrottleAlarms } from "./throttle-alarms.ts";
 
 export type DashboardParts = {
@@ -29,11 +29,20 @@ export type DashboardParts = {
 };
 
 /** A widget of a row, with the metrics of its left and its right axis. */
-export type Panel = {
+export type MetricPanel = {
   readonly title: string;
   readonly left: readonly IMetric[];
   readonly right?: readonly IMetric[];
 };
+
+/** A widget of a row that draws what log lines say. The query runs when somebody looks; a metric costs US$ 0.30 a month. */
+export type QueryPanel = {
+  readonly title: string;
+  readonly logGroupName: string;
+  readonly queryLines: readonly string[];
+};
+
+type Panel = MetricPanel | QueryPanel;
 
 /** One step of the data flow, as a row. */
 export type DashboardRow = {
@@ -114,7 +123,15 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
             named(oldestMessage(fetching.checks), "oldest check, seconds"),
           ],
         },
-        { title: "Token lifetime left, hours", left: [hours(remainingLife(refresh))] },
+        {
+          title: "Token lifetime left, hours",
+          logGroupName: refresh.refresher.logGroup.logGroupName,
+          queryLines: [
+            'filter code = "TOKEN_TIME_LEFT"',
+            "fields remainingInSeconds / 3600 as hoursLeft",
+            "stats min(hoursLeft) by bin(1h)",
+          ],
+        },
       ],
     },
     {
@@ -199,14 +216,4 @@ function depth({ queue }: WorkQueue): Metric {
 
 function hidden({ queue }: WorkQueue): Metric {
   return queue.metricApproximateNumberOfMessagesNotVisible({ statistic: "Maximum" });
-}
-
-/** Remaining lifetime of the token in seconds, as each run of the refresher logs it. */
-function remainingLife({ refresher }: TokenRefresh): Metric {
-  const field = { field: "remainingInSeconds", name: "TokenRemainingSeconds" };
-  return metricOfLog(refresher, "TOKEN_TIME_LEFT", field).with({ statistic: "Minimum" });
-}
-
-function hours(seconds: Metric): MathExpression {
-  return new MathExpression({ expression: "seconds / 3600", usingMetrics: { seconds }, label: "hours left" });
 }

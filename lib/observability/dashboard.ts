@@ -3,6 +3,8 @@ import {
   Dashboard as CloudWatchDashboard,
   GraphWidget,
   type IWidget,
+  LogQueryVisualizationType,
+  LogQueryWidget,
   PeriodOverride,
   Row,
   TextWidget,
@@ -55,10 +57,23 @@ class LaterWidgets extends CloudWatchDashboard {
 }
 
 function widgetsOf({ heading, text, panels }: DashboardRow): readonly IWidget[] {
-  const width = Math.floor(columns / panels.length);
-  const graphs = panels.map(
-    ({ title, left, right = [] }) =>
-      new GraphWidget({ title, left: [...left], right: [...right], width, height: 6, leftYAxis: { min: 0 } }),
+  const size = { width: Math.floor(columns / panels.length), height: 6 };
+  const graphs = panels.map((panel) =>
+    "left" in panel
+      ? new GraphWidget({
+          ...size,
+          title: panel.title,
+          left: [...panel.left],
+          right: [...(panel.right ?? [])],
+          leftYAxis: { min: 0 },
+        })
+      : new LogQueryWidget({
+          ...size,
+          title: panel.title,
+          view: LogQueryVisualizationType.LINE,
+          logGroupNames: [panel.logGroupName],
+          queryLines: [...panel.queryLines],
+        }),
   );
   return [
     new TextWidget({ markdown: `## ${heading}\n${text}`, width: columns, height: 2 }),

@@ -1,7 +1,7 @@
 import { windowsOf } from "../../domain/fetch/breaker.ts";
 import type { Settings } from "../../lib/settings/settings.ts";
 import { type Part, sumOfParts } from "./implementations.ts";
-import { secondsOf } from "./price/bill.ts";
+import { newTableWrites, secondsOf } from "./price/bill.ts";
 import type { Counts } from "./price/counts.ts";
 
 /** A limit on the rate of events. */
@@ -65,7 +65,7 @@ export function limitsOf(settings: Settings, counts: Counts, busiestShare: numbe
       per(counts.receiveInvocations),
     ],
     ["raised on request", `${quotas.api}: requests`, 10_000, "a second", deliveries],
-    ["raised on request", `${quotas.newTable}: writes, new table`, 4_000, "units a second", writes],
+    ["raised on request", `${quotas.newTable}: writes, new table`, newTableWrites, "units a second", writes],
     ["raised on request", `${quotas.table}: writes`, 40_000, "units a second", writes],
     ["raised on request", `${quotas.table}: reads`, 40_000, "units a second", reads],
     ["design", "relay: a batch at a time for each shard", shards, "shards at least", seconds("relay")],

@@ -1,6 +1,10 @@
 import type { AlarmNotice } from "@income-events/local-stack/alarms/alarms.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeToken } from "../../proof/alarms/alarm-stack.ts";
+import { requestOfQueues, requestsAtRest } from "../../proof/bench/price/idle.ts";
 import { fastEngine } from "../support/engines.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 
@@ -20,9 +24,11 @@ let stack: LocalStack;
 beforeAll(async () => {
   const alarms = { topicArn };
   const product = cleanup.use(await synthesizeProduct("local", { alarms }));
+  const provider = cleanup.adopt(await startTestProvider(), ({ close }) => close());
+  provider.answer = () => ({ json: { data: [], next: null } });
   stack = await startStack({
     assembly: product.directory,
-    parameters: { ProviderBaseUrl: "http://127.0.0.1:9" },
+    parameters: { ProviderBaseUrl: provider.url },
     engine: await fastEngine(),
     alarmClock: () => time,
     onNotice: (notice) => void notices.push(notice),
@@ -60,4 +66,40 @@ it("a new stage raises one alarm in an hour in which nobody does anything: to se
     .map(({ name }) => name)
     .filter((name) => !name.includes("RefreshAlarmsMissing"));
   expect(over.toSorted()).toEqual(others.toSorted());
+});
+
+/** Fires a rule, and counts what its function requests. A rule and its function begin with the same word. */
+async function requestsOf(rule: string): Promise<Readonly<Record<string, number>>> {
+  const [word = ""] = /^[A-Z][a-z]+/.exec(rule) ?? [];
+  const names = stack.functions.filter(({ logicalId }) => logicalId.startsWith(word)).map(({ name }) => name);
+  // The stream's poller reads as the relay's role.
+  const isCounted = ([name = "", action = ""]: readonly string[]) =>
+    names.includes(name) && !/Stream|Shard|GetRecords/.test(action);
+  const counts = () =>
+    new Map(
+      [...stack.gateway.calls()]
+        .map(([call, count]) => [call.split(" "), count] as const)
+        .filter(([call]) => isCounted(call))
+        .map(([[, action = ""], count]) => [action, count]),
+    );
+  const before = counts();
+  await stack.schedules.fire(stack.schedules.names.find((name) => name.includes(rule)) ?? rule);
+  const requests = [...counts()].map(
+    ([action, count]) => [action, count - (before.get(action) ?? 0)] as const,
+  );
+  return Object.fromEntries(requests.filter(([, count]) => count > 0));
+}
+
+it("scheduled runs of a stage at rest request what the page of costs reckons with", async () => {
+  await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: makeToken(86_400) }));
+  // Processes know for a minute that there was no token.
+  for (const each of stack.functions) each.kill();
+  // Compares the provider's empty list; later runs rest.
+  await requestsOf("ReconcileSchedule");
+  const queues = [...stack.queues.values()].filter(({ logicalId }) => logicalId.includes("DeadLetters"));
+  for (const [rule, expected] of Object.entries(requestsAtRest)) {
+    const times = (action: string) => (action === requestOfQueues ? queues.length : 1);
+    const entries = Object.entries(expected).map(([action, count]) => [action, count * times(action)]);
+    if (entries.length > 0) expect(await requestsOf(rule), rule).toEqual(Object.fromEntries(entries));
+  }
 });

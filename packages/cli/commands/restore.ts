@@ -85,7 +85,7 @@ type Restored = {
 };
 
 /** Concurrent writes. */
-const atOnce = 25;
+export const copiesAtOnce = 25;
 
 /**
  * Copies a restored table's items into the stage's, without those of subjects that have been erased since. Events are
@@ -118,7 +118,7 @@ async function copyAll(
   ports: RestorePorts,
 ): Promise<void> {
   for await (const page of ports.read()) {
-    for (const batch of batchesOf(page.filter(isWanted), { maxItems: atOnce })) {
+    for (const batch of batchesOf(page.filter(isWanted), { maxItems: copiesAtOnce })) {
       await Promise.all(
         batch.map(async (item) => {
           const gone = await erasedAmong(item, ports);

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Settings } from "../../../lib/settings/settings.ts";
+import { copiesAtOnce } from "../../../packages/cli/commands/restore.ts";
 import { documentedSettings, type Resource } from "../../../scripts/documents/stage-template.ts";
 import { type Implementation, type Part, sumOfParts } from "../implementations.ts";
 import type { Counts } from "./counts.ts";
@@ -81,6 +83,37 @@ export function secondsOf(counts: Counts, part: Part): number {
 function gigabyteSeconds(counts: Counts): number {
   const { functions } = documentedSettings();
   return sumOfParts((part) => (secondsOf(counts, part) * functions[part].memoryMb) / 1_024);
+}
+
+/** Write units a second of a new table on demand. Source: DynamoDB developer guide, "DynamoDB on-demand capacity mode". */
+export const newTableWrites = 4_000;
+
+/**
+ * What `income-events restore` uses to copy items of up to 1 KB: it reads them twice, consistently, and writes each once.
+ * @param writeMillis time of a write, which is longer from outside the region
+ */
+export function restoreOf(
+  items: number,
+  writeMillis: number,
+): { readonly dollars: number; readonly minutes: number } {
+  const itemsAReadUnit = 4;
+  const readUnits = (2 * items) / itemsAReadUnit;
+  const writesASecond = Math.min(newTableWrites, copiesAtOnce / (writeMillis / 1_000));
+  return {
+    dollars: items * prices.writeUnit + readUnits * prices.readUnit,
+    minutes: items / writesASecond / 60,
+  };
+}
+
+/** What a GB costs a month in the backups of `recovery`, in the stage and in the vault that gets copies. */
+export function backupsOf({ everyHours, keepDays }: NonNullable<Settings["recovery"]>) {
+  const vaults = 2;
+  // AWS Backup keeps only the changes of buckets, but whole tables.
+  const backups = (keepDays * 24) / everyHours;
+  return {
+    tableGigabyte: vaults * backups * prices.tableBackupGigabyteMonth,
+    bucketGigabyte: vaults * prices.bucketBackupGigabyteMonth,
+  };
 }
 
 const stage = z.object({ AccessLogSettings: z.object({ Format: z.string() }) });

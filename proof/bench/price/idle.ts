@@ -14,7 +14,6 @@ export type IdleLine = { readonly name: string; readonly count: number; readonly
 const hoursAMonth = 720;
 const hoursAtRest: Readonly<Record<string, number>> = {
   '{ $.function = "refresh/token" }': hoursAMonth,
-  '{ $.code = "TOKEN_TIME_LEFT" }': hoursAMonth,
   // Daily.
   '{ $.code = "RECONCILED" }': 30,
 };
@@ -33,7 +32,67 @@ const secondsAMonth = 30 * 86_400;
 const [pollersPerQueue, pollSeconds] = [5, 20];
 const pollsAMonth = (pollersPerQueue * secondsAMonth) / pollSeconds;
 
-/** Bill of a month without events, except the cents of scheduled runs. */
+/** Dead-letter queues are asked one by one. */
+export const requestOfQueues = "sqs:ReceiveMessage";
+
+/**
+ * What a scheduled run requests at rest, by the start of its rule's id: the stage has a token, and nothing has been
+ * received. Runs of once a day are left out. test/e2e/first-hour.e2e.test.ts counts the others.
+ */
+export const requestsAtRest: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  RefreshSchedule: { "secretsmanager:GetSecretValue": 2, "dynamodb:GetItem": 1 },
+  ReconcileSchedule: { "cloudwatch:GetMetricData": 1, "dynamodb:GetItem": 2, "dynamodb:Query": 1 },
+  RelayResend: { "s3:ListObjectsV2": 1 },
+  ArchiveSchedule: { [requestOfQueues]: 1 },
+  RegisterSchedule: {},
+};
+
+/** An assumption: each run has a new environment, which imports its code on a share of a processor. */
+const secondsARun = 1;
+
+const ofResource = z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) });
+const rule = z.object({
+  ScheduleExpression: z.string(),
+  Targets: z.tuple([z.object({ Arn: ofResource })]),
+});
+const lambda = z.object({ MemorySize: z.number() });
+
+/** What scheduled runs of a month use. */
+type ScheduledRuns = {
+  readonly runs: number;
+  readonly gigabyteSeconds: number;
+  readonly requests: ReadonlyMap<string, number>;
+};
+
+function scheduledRuns(resources: readonly Resource[]): ScheduledRuns {
+  const queues = resources.filter(({ id, type }) => type === "AWS::SQS::Queue" && id.includes("DeadLetters"));
+  const requests = new Map<string, number>();
+  let [runs, gigabyteSeconds] = [0, 0];
+  for (const { id, properties } of resources.filter(({ type }) => type === "AWS::Events::Rule")) {
+    const { ScheduleExpression, Targets } = rule.parse(properties);
+    const [, ofRun] = Object.entries(requestsAtRest).find(([start]) => id.startsWith(start)) ?? [];
+    if (ofRun === undefined) throw new Error(`What ${id} requests at rest was never counted`);
+    const [functionId] = Targets[0].Arn["Fn::GetAtt"];
+    const target = resources.find((each) => each.id === functionId);
+    const count = (hoursAMonth * 60) / minutesOf(ScheduleExpression);
+    runs += count;
+    gigabyteSeconds += (count * secondsARun * lambda.parse(target?.properties).MemorySize) / 1_024;
+    for (const [action, times] of Object.entries(ofRun)) {
+      const factor = action === requestOfQueues ? queues.length : 1;
+      requests.set(action, (requests.get(action) ?? 0) + count * times * factor);
+    }
+  }
+  return { runs, gigabyteSeconds, requests };
+}
+
+function minutesOf(expression: string): number {
+  const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  const minutes = { minute: 1, hour: 60, day: 1_440 }[unit];
+  if (minutes === undefined) throw new Error(`${expression} is no rate`);
+  return Number(count) * minutes;
+}
+
+/** Bill of a month without events. */
 export function idleOf(resources: readonly Resource[]): readonly IdleLine[] {
   const line = (name: string, count: number, price: number) => ({ name, count, dollars: count * price });
   const countOf = (type: string) => resources.filter((each) => each.type === type).length;
@@ -42,6 +101,10 @@ export function idleOf(resources: readonly Resource[]): readonly IdleLine[] {
   const fifoSources = sources.filter((source) => isOfFifo(source, resources)).length;
   const standardSources = sources.length - fifoSources;
   const { alarmMonth, metricMonth, compositeAlarmMonth, dashboardMonth, secretMonth } = prices;
+  const { runs, gigabyteSeconds, requests } = scheduledRuns(resources);
+  const requestsOf = (action: string) => requests.get(action) ?? 0;
+  const reads = requestsOf("dynamodb:GetItem") + requestsOf("dynamodb:Query");
+  const receives = requestsOf(requestOfQueues);
   return [
     line("Secrets Manager, secrets", countOf("AWS::SecretsManager::Secret"), secretMonth),
     line("CloudWatch, metrics of alarms", sumOf(alarms.map(metricsOf)), alarmMonth),
@@ -52,6 +115,23 @@ export function idleOf(resources: readonly Resource[]): readonly IdleLine[] {
       name: "SQS, empty receives of event sources",
       count: sources.length * pollsAMonth,
       dollars: pollsAMonth * (standardSources * prices.sqsRequest + fifoSources * prices.sqsFifoRequest),
+    },
+    {
+      name: "Lambda, scheduled runs",
+      count: runs,
+      dollars: runs * prices.lambdaRequest + gigabyteSeconds * prices.lambdaGigabyteSecond,
+    },
+    line(
+      "CloudWatch, metrics that reconciliation reads",
+      requestsOf("cloudwatch:GetMetricData"),
+      prices.metricRead,
+    ),
+    line("S3, lists of parked messages", requestsOf("s3:ListObjectsV2"), prices.objectPut),
+    line("Secrets Manager, reads", requestsOf("secretsmanager:GetSecretValue"), prices.secretRead),
+    {
+      name: "SQS and DynamoDB, requests of scheduled runs",
+      count: receives + reads,
+      dollars: receives * prices.sqsRequest + reads * prices.readUnit,
     },
   ];
 }
@@ -68,10 +148,8 @@ export function queueSourcesIn(resources: readonly Resource[]): readonly Resourc
   );
 }
 
-const ofQueue = z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) });
-
 function isOfFifo({ properties }: Resource, resources: readonly Resource[]): boolean {
-  const [queueId] = ofQueue.parse(properties.EventSourceArn)["Fn::GetAtt"];
+  const [queueId] = ofResource.parse(properties.EventSourceArn)["Fn::GetAtt"];
   return resources.some(({ id, properties: queue }) => id === queueId && queue.FifoQueue === true);
 }
 
@@ -118,6 +196,6 @@ export function typicalOf(resources: readonly Resource[]): readonly Resource[] {
   const has =
     /^(Token|Webhook|Events|Api|Users|Accounts|Endpoints|CompanyAccounts|Fetch(?!Checks)|Subscriber|Relay|Refresh)/;
   return resources
-    .filter(({ id, type }) => has.test(id) && !watches.includes(type))
+    .filter(({ id, type }) => has.test(id) && !id.startsWith("RelayResend") && !watches.includes(type))
     .map(({ properties: { FifoQueue: _, ...properties }, ...resource }) => ({ ...resource, properties }));
 }

@@ -20,14 +20,22 @@ export const prices = {
   // https://aws.amazon.com/dynamodb/pricing/on-demand/
   writeUnit: 0.000000625,
   readUnit: 0.000000125,
+  /** Also in a vault of AWS Backup; each backup is a full copy. */
+  tableBackupGigabyteMonth: 0.1,
+  // https://aws.amazon.com/backup/pricing/
+  bucketBackupGigabyteMonth: 0.05,
   // https://aws.amazon.com/s3/pricing/
+  /** A list costs as much. */
   objectPut: 0.000005,
   objectGet: 0.0000004,
   // https://aws.amazon.com/secrets-manager/pricing/
   secretMonth: 0.4,
+  secretRead: 0.000005,
   // https://aws.amazon.com/cloudwatch/pricing/
   logGigabyte: 0.5,
   metricMonth: 0.3,
+  /** For each metric that GetMetricData is asked for. */
+  metricRead: 0.00001,
   alarmMonth: 0.1,
   compositeAlarmMonth: 0.5,
   dashboardMonth: 3,

@@ -42,19 +42,28 @@ async function countsOf(counted: Readonly<Record<string, Readonly<Record<number,
 test("what failed and what was throttled is added up, without what no other try changes", async () => {
   expect(
     await countsOf({
+      Count: { 5: 30 },
       "5xx": { 5: 4, 4: 1 },
       WebhookThrottled: { 5: 2, 3: 7 },
       WebhookNotKept: { 4: 1 },
     }),
   ).toEqual({
     asked: [
+      "AWS/ApiGateway Count api 300",
       "AWS/ApiGateway 5xx api 60",
       "stage WebhookThrottled  60",
-      "AWS/ApiGateway Count api 300",
       "AWS/ApiGateway 4xx api 300",
       "stage WebhookNotKept  60",
     ],
     unanswered: { 5: 6, 4: 0, 3: 7 },
+    accepted: { 5: 30 },
+  });
+});
+
+test("one metric is read while there are no requests", async () => {
+  expect(await countsOf({})).toEqual({
+    asked: ["AWS/ApiGateway Count api 300"],
+    unanswered: {},
     accepted: {},
   });
 });

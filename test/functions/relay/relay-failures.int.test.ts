@@ -5,7 +5,7 @@ import type { DynamoDBRecord } from "aws-lambda";
 import { beforeEach, describe, expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
-import { parkedFor, recordMarks } from "../../../adapters/streams/parked-changes.ts";
+import { parkedBatches, recordMarks } from "../../../adapters/streams/parked-changes.ts";
 import { runMarked } from "../../../functions/relay/parking.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
@@ -195,8 +195,10 @@ await describeOnTables("the relay", (tables) => {
       expect(await invoke(states)).toEqual({ batchItemFailures: [] });
       expect(await messages(fixture.subscribers.accounts.queueUrl)).toHaveLength(3);
       expect(await tasks()).toHaveLength(3);
-      const [parked, ...others] = await parkedFor(overflowBucket(fixture.bucket.name), "everything");
-      expect([(await parked?.read())?.length, others]).toEqual([3, []]);
+      const parked = await parkedBatches(overflowBucket(fixture.bucket.name));
+      expect([...parked.keys()]).toEqual(["everything"]);
+      const [batch, ...others] = parked.get("everything") ?? [];
+      expect([(await batch?.read())?.length, others]).toEqual([3, []]);
       expect(fixture.entries.slice(-2)).toMatchObject([
         { code: "SUBSCRIBER_PARKED", subscriber: "everything", count: 3, correlationIds },
         { code: "RELAYED", count: 3, messages: 3, tasks: 3, correlationIds },

@@ -1,7 +1,7 @@
 import { CreateQueueCommand, DeleteQueueCommand } from "@aws-sdk/client-sqs";
 import { beforeEach, expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import { parkedFor } from "../../../adapters/streams/parked-changes.ts";
+import { parkedBatches } from "../../../adapters/streams/parked-changes.ts";
 import type { Failure } from "../../../domain/core/failures.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
 import { publisher, retryWaitsMs } from "../../../functions/runtime/subscriber-queues.ts";
@@ -16,7 +16,8 @@ await describeOnTables("what a subscriber's queue refused", (tables) => {
   const lose = () => fixture.system.sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrl() }));
   const restore = () =>
     fixture.system.sqs.send(new CreateQueueCommand({ QueueName: queueUrl().split("/").at(-1) }));
-  const parked = () => parkedFor(overflowBucket(fixture.bucket.name), "everything");
+  const parked = async () =>
+    (await parkedBatches(overflowBucket(fixture.bucket.name))).get("everything") ?? [];
   const after = (minutes: number) => {
     fixture.now = () => new Date(Date.now() + minutes * 60_000);
   };

@@ -14,7 +14,7 @@ import { findErased, subjectDigest } from "../../../adapters/erasure/find-erased
 import { tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { parkedChanges, parkedFor, recordMarks } from "../../../adapters/streams/parked-changes.ts";
+import { parkedBatches, parkedChanges, recordMarks } from "../../../adapters/streams/parked-changes.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { ReadinessSettings } from "../../../domain/readiness/readiness-settings.ts";
@@ -150,7 +150,7 @@ export function relayFixture(tables: string) {
         publishTo: new Map(
           joined.map((each) => [each.name, publisher(send, [each], kept.log, { retries: made.retries })]),
         ),
-        parkedFor: (subscriber) => parkedFor(overflowBucket(made.bucket.name, made.system.s3), subscriber),
+        parked: () => parkedBatches(overflowBucket(made.bucket.name, made.system.s3)),
         lastsSeconds: 900,
         longestRunSeconds: 60,
       });

@@ -34,10 +34,11 @@ describe("the token's alarms", () => {
     ]);
   });
 
-  it("leave it to the dashboard to count how long the token lives", () => {
+  it("leave it to the dashboard to show how long the token lives, without a metric that costs money each hour", () => {
     const shown = synthesized({ ...productionSettings, dashboard: true });
-    expect(shown.text).toContain('"MetricName":"TokenRemainingSeconds"');
-    expect(stack.text).not.toContain("TokenRemainingSeconds");
+    const [dashboard] = shown.ofType("AWS::CloudWatch::Dashboard");
+    expect(JSON.stringify(dashboard?.Properties)).toContain("TOKEN_TIME_LEFT");
+    expect(JSON.stringify(shown.ofType("AWS::Logs::MetricFilter"))).not.toContain("TOKEN_TIME_LEFT");
   });
 
   it("stay on while a run in two says so: one period is one run", () => {
