@@ -2,8 +2,8 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * Admits whoever opens an address that the console printed. Tokens are sent as `Authorization: Bearer`, not in a cookie,
- * because a browser sends cookies to every port of a host.
+ * Admits whoever opens an address that the console printed. Tokens are sent as `Authorization: Bearer`, not
+ * in a cookie, because a browser sends cookies to every port of a host.
  */
 export type Access = {
   /** The token of the next address, valid for one exchange. */
@@ -35,8 +35,8 @@ function isBearer({ authorization = "" }: IncomingHttpHeaders, token: string): b
 }
 
 /**
- * The reason to refuse a request; undefined to admit it. DNS rebinding shows in a foreign Host, and a request from another
- * site in its Origin.
+ * The reason to refuse a request; undefined to admit it. DNS rebinding shows in a foreign Host, and a request
+ * from another site in its Origin.
  */
 export function refusalOf(
   { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },

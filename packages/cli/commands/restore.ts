@@ -88,8 +88,8 @@ type Restored = {
 export const copiesAtOnce = 25;
 
 /**
- * Copies a restored table's items into the stage's, without those of subjects that have been erased since. Events are
- * copied last: by then their states exist and contain them, so that versions continue.
+ * Copies a restored table's items into the stage's, without those of subjects that have been erased since.
+ * Events are copied last: by then their states exist and contain them, so that versions continue.
  */
 async function restore(ports: RestorePorts): Promise<Restored> {
   const erased = new Map<string, Subject>();

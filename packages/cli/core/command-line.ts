@@ -1,6 +1,6 @@
 /**
- * Writes a command for a person to copy: `` commandLine`npx income-events events show ${id}` ``. A POSIX shell passes each
- * value as one argument, whatever its characters; a list becomes several arguments.
+ * Writes a command for a person to copy: `` commandLine`npx income-events events show ${id}` ``. A POSIX
+ * shell passes each value as one argument, whatever its characters; a list becomes several arguments.
  */
 export function commandLine(
   parts: TemplateStringsArray,

@@ -20,7 +20,8 @@ export function isGone(error: unknown): boolean {
 }
 
 /**
- * The reason of a failed read, for people: AWS's error, never the SDK's message about an answer that it can't parse.
+ * The reason of a failed read, for people: AWS's error, never the SDK's message about an answer that it can't
+ * parse.
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return oneLine(String(error));

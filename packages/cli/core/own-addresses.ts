@@ -52,8 +52,8 @@ function beforeSuffix(text: string, suffix: string): string {
 }
 
 /**
- * Refuses outputs with addresses outside AWS or the stage's place, because the clients of SQS and S3 send signed requests
- * to whatever address a queue or an access point has.
+ * Refuses outputs with addresses outside AWS or the stage's place, because the clients of SQS and S3 send
+ * signed requests to whatever address a queue or an access point has.
  * @throws CommandError naming the output
  */
 export function checkAddresses(

@@ -15,8 +15,8 @@ export const stackPrefix = "income-events-";
 const mark = "SettingsDigest";
 
 /**
- * The pipelines of a stack. `PayrollTableName` is the output `TableName` of the pipeline `Payroll`; outputs without the
- * prefix of a pipeline belong to the one without a prefix.
+ * The pipelines of a stack. `PayrollTableName` is the output `TableName` of the pipeline `Payroll`; outputs
+ * without the prefix of a pipeline belong to the one without a prefix.
  */
 export function pipelinesIn(
   stack: string,
@@ -24,7 +24,8 @@ export function pipelinesIn(
 ): readonly DeployedPipeline[] {
   const names = Object.keys(outputs);
   const ids = names.filter((name) => name.endsWith(mark)).map((name) => name.slice(0, -mark.length));
-  // A stack with our prefix is a pipeline even without that output; whoever needs the output reports it missing.
+  // A stack with our prefix is a pipeline even without that output; whoever needs the output reports it
+  // missing.
   if (ids.length === 0 && stack.startsWith(stackPrefix)) ids.push("");
   // `PayrollTestTableName` belongs to `PayrollTest`, not to `Payroll`.
   const longestFirst = ids.toSorted((one, other) => other.length - one.length);
@@ -36,7 +37,8 @@ export function pipelinesIn(
 }
 
 /**
- * Selects the logical ids of a pipeline's resources: `PayrollTestUsersStore` belongs to `PayrollTest`, not to `Payroll`.
+ * Selects the logical ids of a pipeline's resources: `PayrollTestUsersStore` belongs to `PayrollTest`, not to
+ * `Payroll`.
  * @param all the pipelines of its stack
  */
 export function resourcesOf(

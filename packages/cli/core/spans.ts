@@ -23,8 +23,8 @@ export function fromNow(timestamp: Date, now: Date): string {
 const measuredByMinute = 3 * 3_600;
 
 /**
- * How long ago something happened, if only the start of its period is known: its minute, or its hour if that is more than
- * three hours ago. Never longer than the true time.
+ * How long ago something happened, if only the start of its period is known: its minute, or its hour if that
+ * is more than three hours ago. Never longer than the true time.
  */
 export function periodAgo(beginning: Date, now: Date): string {
   const seconds = (now.getTime() - beginning.getTime()) / 1000;

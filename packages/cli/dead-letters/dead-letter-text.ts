@@ -3,8 +3,8 @@ import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 
 /**
- * The text of a dead letter: for an event, the webhook's body, even if it is in S3; otherwise, and if that body is
- * unavailable, the message.
+ * The text of a dead letter: for an event, the webhook's body, even if it is in S3; otherwise, and if that
+ * body is unavailable, the message.
  */
 export async function deadLetterText(
   { body }: DeadLetter,

@@ -11,8 +11,9 @@ const noJson = /^not JSON|is not JSON$/;
 const ofMapping = /^[a-z]\w*: /;
 
 /**
- * The right next step. A webhook that the mapping refused needs another mapping; one that is not JSON can only be purged; a
- * subscriber's message is sent to its queue again; everything else is redriven after its cause is fixed.
+ * The right next step. A webhook that the mapping refused needs another mapping; one that is not JSON can
+ * only be purged; a subscriber's message is sent to its queue again; everything else is redriven after its
+ * cause is fixed.
  */
 export function nextStepOf(queue: string, { reason = "" }: Pick<DeadLetter, "reason">): NextStep {
   if (queue.startsWith("subscriber/")) return "resend";

@@ -33,8 +33,9 @@ export type Redriven = {
 };
 
 /**
- * Sends dead letters to their source queue, then deletes them. If it is killed in between, one is sent twice and none is
- * lost. A run sends each dead letter once, even if it fails again immediately, because the message carries the run's name.
+ * Sends dead letters to their source queue, then deletes them. If it is killed in between, one is sent twice
+ * and none is lost. A run sends each dead letter once, even if it fails again immediately, because the
+ * message carries the run's name.
  */
 export async function redrive(ports: RedrivePorts): Promise<Redriven> {
   const { source, isWanted, send, queueUrl, orderOf, run, limit, onProgress, onEach } = ports;
@@ -76,8 +77,8 @@ function digestOf(body: string): string {
 }
 
 /**
- * The task's group, and a deduplication id that is unique to the dead letter. With the task's own id, SQS would drop
- * the message as a duplicate if it was sent within five minutes.
+ * The task's group, and a deduplication id that is unique to the dead letter. With the task's own id, SQS
+ * would drop the message as a duplicate if it was sent within five minutes.
  */
 export function taskOrder({ body, messageId }: DeadLetter): Pick<Outgoing, "group" | "deduplication"> {
   try {

@@ -22,7 +22,8 @@ export async function examineAlarms(
 }
 
 /**
- * Finds alarms that notify nobody. A stage whose settings name no recipient is not reported; production requires one.
+ * Finds alarms that notify nobody. A stage whose settings name no recipient is not reported; production
+ * requires one.
  */
 export function checkActions(
   alarms: readonly StackAlarm[],

@@ -75,7 +75,8 @@ const consequences: readonly (readonly [cause: string, consequences: readonly st
 const severities: readonly Severity[] = ["error", "warning", "info"];
 
 /**
- * Groups findings by cause: a consequence is listed under its cause, and an alarm under the finding that it watches.
+ * Groups findings by cause: a consequence is listed under its cause, and an alarm under the finding that it
+ * watches.
  * @param findings those of alarms last
  */
 export function byCause(findings: readonly Finding[]): readonly Cause[] {

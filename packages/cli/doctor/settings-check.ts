@@ -43,7 +43,8 @@ export function examineSettings(
 }
 
 /**
- * The settings whose deployed values differ from a file; none if the deployed release does not report its settings.
+ * The settings whose deployed values differ from a file; none if the deployed release does not report its
+ * settings.
  * @throws CommandError if the file is invalid
  */
 export function differencesFrom(

@@ -13,8 +13,8 @@ export type JsonChange = {
 };
 
 /**
- * The differences between two values, as `losslessValue` reads them. List elements with ids are compared by id, others
- * by index.
+ * The differences between two values, as `losslessValue` reads them. List elements with ids are compared by
+ * id, others by index.
  */
 export function jsonChanges(before: unknown, after: unknown): readonly JsonChange[] {
   const found: JsonChange[] = [];

@@ -29,7 +29,10 @@ const maxNamed = 1_000;
 /** A message's event can be stored this long before the message is sent. */
 const marginInMs = 15 * 60_000;
 
-/** Deliveries to a subscriber since a time (ISO 8601), newest first, from the functions' logs and the audit trail. */
+/**
+ * Deliveries to a subscriber since a time (ISO 8601), newest first, from the functions' logs and the audit
+ * trail.
+ */
 export async function deliveriesTo(
   subscriber: Subscriber,
   place: LogPlace,

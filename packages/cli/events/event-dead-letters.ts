@@ -30,7 +30,8 @@ export type DeadLetterPorts = {
 const maxLookedAt = 1_000;
 
 /**
- * The queues that can contain dead letters of an event: its kind's, the fetch queue's, and those of subscribers of its type.
+ * The queues that can contain dead letters of an event: its kind's, the fetch queue's, and those of
+ * subscribers of its type.
  */
 export function deadLetterPortsFor(operation: Operation, event: IncomeEvent | undefined): DeadLetterPorts {
   const { deployment, clients, terminal } = operation;

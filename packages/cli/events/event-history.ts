@@ -60,7 +60,8 @@ export type HistoryProgress = { readonly lines: number; readonly done: number; r
 const marginInMs = 15 * 60_000;
 
 /**
- * The events received in a period, the newest first, from the logs of the functions that receive and store them.
+ * The events received in a period, the newest first, from the logs of the functions that receive and store
+ * them.
  * @param onProgress called after each page with the events so far
  */
 export async function eventHistory(

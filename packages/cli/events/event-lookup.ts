@@ -26,8 +26,8 @@ export function lookupPorts(client: DynamoDBClient, tableName: string): LookupPo
 }
 
 /**
- * All stored events of a subject, unordered. A user's include those of its accounts that named no user; an account's include
- * those that named its user and are stored in the user's partition.
+ * All stored events of a subject, unordered. A user's include those of its accounts that named no user; an
+ * account's include those that named its user and are stored in the user's partition.
  */
 export async function eventsOf(subject: Subject, ports: LookupPorts): Promise<readonly StoredEvent[]> {
   const { stored, partitions, records } = ports;

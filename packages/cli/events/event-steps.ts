@@ -23,8 +23,8 @@ const waitsBeforeCall =
   /^(the provider's rate is used up|the provider is down|no token|the token was refused|came while|the document was written|the start can still)/;
 
 /**
- * The steps of an event, the earliest first, from log lines with its id. They show when a message was sent, not whether a
- * subscriber read it.
+ * The steps of an event, the earliest first, from log lines with its id. They show when a message was sent,
+ * not whether a subscriber read it.
  * @param entries in the order of time
  */
 export function eventSteps(entries: readonly LogEntry[], context: StepContext): readonly TimedStep[] {

@@ -27,9 +27,9 @@ const longestWaitInSeconds = 10;
 const longestReturnInSeconds = 300;
 
 /**
- * Posts the messages of a queue until it is stopped, and deletes those that are accepted. Refused messages are received
- * again, as often as the queue allows. While no server answers, messages stay invisible, so that they don't become dead
- * letters. When it stops, invisible messages are released.
+ * Posts the messages of a queue until it is stopped, and deletes those that are accepted. Refused messages
+ * are received again, as often as the queue allows. While no server answers, messages stay invisible, so that
+ * they don't become dead letters. When it stops, invisible messages are released.
  */
 export async function forward(ports: ForwardPorts): Promise<Forwarded> {
   const { sqs, queueUrl, signal, wait, report } = ports;

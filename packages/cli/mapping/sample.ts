@@ -18,8 +18,8 @@ const headerLine = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*(.*?)[ \t]*$/;
 const requestLine = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/;
 
 /**
- * Reads a sample file. If its name ends in `.http`, it has an optional request line, headers, an empty line, and the body;
- * any other file is a body.
+ * Reads a sample file. If its name ends in `.http`, it has an optional request line, headers, an empty line,
+ * and the body; any other file is a body.
  * @throws CommandError naming a line that is not a header
  */
 export function parseSample(name: string, content: Buffer): Sample {
@@ -42,7 +42,8 @@ export function parseHeaders(lines: readonly string[], where: string): Sample["h
 }
 
 /**
- * Decodes a sample's content codings, and its text to UTF-8, as a receiver does. The event's identity is that of these bytes.
+ * Decodes a sample's content codings, and its text to UTF-8, as a receiver does. The event's identity is that
+ * of these bytes.
  * @throws CommandError if it can't be decoded, or exceeds the limit when decompressed
  */
 export async function plainSample(sample: Sample, maxBytes: number): Promise<Sample> {

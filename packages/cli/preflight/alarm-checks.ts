@@ -47,7 +47,10 @@ async function checkGivenTopic(account: Account, topicArn: string): Promise<read
   }
 }
 
-/** Source: SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted topics". */
+/**
+ * Source: SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted
+ * topics".
+ */
 async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string): Promise<readonly Finding[]> {
   const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
   const key = KeyMetadata?.Arn ?? KeyId;
@@ -69,8 +72,8 @@ async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string):
 }
 
 /**
- * SNS deletes a subscription that is not confirmed within 48 hours. Source: SNS developer guide, "Subscription
- * confirmation".
+ * SNS deletes a subscription that is not confirmed within 48 hours. Source: SNS developer guide,
+ * "Subscription confirmation".
  */
 export async function checkSubscriptions(
   sns: SNSClient,

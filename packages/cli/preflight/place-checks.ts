@@ -141,7 +141,10 @@ export const concurrencyCheck: PreflightCheck = {
   },
 };
 
-/** Concurrency that the deployed stage reserves. The account counts it as taken, and the next deployment replaces it. */
+/**
+ * Concurrency that the deployed stage reserves. The account counts it as taken, and the next deployment
+ * replaces it.
+ */
 async function reservedByStack(client: CloudFormationClient, stackName: string): Promise<number> {
   const stack = await findStack(client, stackName);
   if (stack === undefined) return 0;

@@ -23,9 +23,9 @@ export type Rotation = {
 };
 
 /**
- * Rotates the webhook secret without refusing a delivery. Receivers accept the new value beside the old one; once all know
- * it, the provider is asked to send it; the old one is accepted as long as the provider may retry deliveries with it. If it is
- * killed, the next run or the scheduled registration continues.
+ * Rotates the webhook secret without refusing a delivery. Receivers accept the new value beside the old one;
+ * once all know it, the provider is asked to send it; the old one is accepted as long as the provider may
+ * retry deliveries with it. If it is killed, the next run or the scheduled registration continues.
  */
 export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
   const { store, times, now, terminal } = ports;
@@ -59,8 +59,8 @@ export async function revokeSecret({ store, register, terminal }: RotationPorts)
 }
 
 /**
- * Stores the key with which the provider signs bodies from now on. The previous key is accepted as long as the provider may
- * retry deliveries that it signed with it.
+ * Stores the key with which the provider signs bodies from now on. The previous key is accepted as long as
+ * the provider may retry deliveries that it signed with it.
  * @returns until when; undefined if there was no key before, or if it is the same
  */
 export async function rotateSigning(

@@ -13,8 +13,9 @@ export function secretHeaderOf({ output, optionalOutput }: Deployment): SecretHe
 }
 
 /**
- * The address of a stage's webhooks. Because requests carry the secret, it must be API Gateway's in the stage's region or the
- * custom domain of the stage's settings, unless the environment sets an endpoint for AWS.
+ * The address of a stage's webhooks. Because requests carry the secret, it must be API Gateway's in the
+ * stage's region or the custom domain of the stage's settings, unless the environment sets an endpoint for
+ * AWS.
  * @throws CommandError if the outputs name another address
  */
 export function webhooksAddress({ stage, client, output }: Deployment): string {

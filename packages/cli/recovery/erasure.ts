@@ -20,7 +20,8 @@ export type ErasurePorts = {
 /** Milliseconds between two polls of the table. */
 const pauseInMs = 500;
 /**
- * Maximum polls without progress. A step lasts one function time-out at most; a killed step is retried after six.
+ * Maximum polls without progress. A step lasts one function time-out at most; a killed step is retried after
+ * six.
  */
 const patience = (6 * 300 * 1000) / pauseInMs;
 

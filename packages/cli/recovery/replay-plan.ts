@@ -23,7 +23,8 @@ export type ReplayFlags = SubjectFlags & {
 const defaultRate = 50;
 
 /**
- * A new replay from the flags of the command line. It ends now, since the pipeline sends later changes itself.
+ * A new replay from the flags of the command line. It ends now, since the pipeline sends later changes
+ * itself.
  * @param all of the stage's subscribers
  * @throws CommandError naming the flag
  */

@@ -15,8 +15,8 @@ export type RegistrationStatus =
   | { readonly unknown: string };
 
 /**
- * Asks the provider where it sends webhooks, through the stage's function with its permissions, token and rate.
- * An error is part of the result, because the rest of the status is still useful.
+ * Asks the provider where it sends webhooks, through the stage's function with its permissions, token and
+ * rate. An error is part of the result, because the rest of the status is still useful.
  */
 export async function registrationStatus(
   { output, optionalOutput }: Pick<Deployment, "output" | "optionalOutput">,

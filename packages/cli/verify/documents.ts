@@ -64,8 +64,8 @@ const firstPauseInMs = 200;
 const mostShown = 3;
 
 /**
- * Reads each announced version of a document and compares its bytes. Superseded versions may be gone, and those of erased
- * subjects must be; both are skipped.
+ * Reads each announced version of a document and compares its bytes. Superseded versions may be gone, and
+ * those of erased subjects must be; both are skipped.
  */
 export async function checkDocuments(announced: AnnouncedDocuments, target: DocumentsTarget) {
   const end = Date.now() + target.seconds * 1000;

@@ -27,8 +27,9 @@ const perKind = 6;
 const endpoint = "profile";
 
 /**
- * All ids of a run begin with its mark: a UUID of version 8 (RFC 9562: the other bits are application-specific), without its
- * last two digits. All marks share a prefix, so that people and subscribers recognize synthetic events.
+ * All ids of a run begin with its mark: a UUID of version 8 (RFC 9562: the other bits are
+ * application-specific), without its last two digits. All marks share a prefix, so that people and
+ * subscribers recognize synthetic events.
  */
 const markForm = /^5e57da7a-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{10}$/;
 
@@ -61,8 +62,8 @@ const payloads: Readonly<Record<WebhookKind, Payload>> = {
 };
 
 /**
- * The events of a run. They are a pure function of its mark, so that its items can be found later. None makes the stage call
- * the provider, because nothing is connected, in conflict or available.
+ * The events of a run. They are a pure function of its mark, so that its items can be found later. None makes
+ * the stage call the provider, because nothing is connected, in conflict or available.
  */
 export function planEvents(mark: string): readonly PlannedEvent[] {
   return webhookKinds.flatMap((kind, kindIndex) =>

@@ -97,7 +97,8 @@ function howToHaveOne(known: readonly string[]): string {
 type Search = { readonly sqs: SQSClient; readonly seconds: number };
 
 /**
- * Checks that a subscriber receives the message of each event that matches its filter, and no other of the run.
+ * Checks that a subscriber receives the message of each event that matches its filter, and no other of the
+ * run.
  * @param onOther called with messages that are not of the run
  */
 export async function checkDelivered(
@@ -144,8 +145,8 @@ function isOf(received: Received, { subject, type }: PlannedEvent): boolean {
 }
 
 /**
- * Checks that this run's only dead letter of a kind is the invalid body, with its reason, and deletes it. Other dead letters
- * stay.
+ * Checks that this run's only dead letter of a kind is the invalid body, with its reason, and deletes it.
+ * Other dead letters stay.
  */
 export async function checkDeadLetters(
   kind: WebhookKind,

@@ -37,8 +37,9 @@ const beginningOfUuid = /^[0-9a-f]{8}-[0-9a-f-]{0,27}$/i;
 const maxHits = 50;
 
 /**
- * Finds subjects, events, messages and requests by an id or a part of one. Reads whole ids of users and accounts and names
- * of messages in the table, parts of ids in its index, and the others in the functions' logs of 7 days.
+ * Finds subjects, events, messages and requests by an id or a part of one. Reads whole ids of users and
+ * accounts and names of messages in the table, parts of ids in its index, and the others in the functions'
+ * logs of 7 days.
  */
 export async function findById({ operation, now }: ConsoleContext, asked: Asked): Promise<Found> {
   const text = idIn(asked);

@@ -9,8 +9,8 @@ import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-met
 import { type ConsoleContext, param, type Route, read } from "../route.ts";
 
 /**
- * Caches an answer for some seconds, and shares one request among all callers that wait for it. `isAnew` loads it again,
- * for example after a change.
+ * Caches an answer for some seconds, and shares one request among all callers that wait for it. `isAnew`
+ * loads it again, for example after a change.
  */
 export function recent<T>(
   load: () => Promise<T>,

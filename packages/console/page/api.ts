@@ -11,8 +11,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The storage key of the session's token. Storage belongs to an origin including its port, so no other server on this machine
- * can read it. The token expires with the console's process.
+ * The storage key of the session's token. Storage belongs to an origin including its port, so no other server
+ * on this machine can read it. The token expires with the console's process.
  */
 const sessionKey = "income-events-session";
 

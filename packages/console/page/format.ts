@@ -18,7 +18,10 @@ export function utcTime(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-/** Whatever comes from outside, in one line: what can't be seen or turns the direction of writing is shown as a sign. */
+/**
+ * Whatever comes from outside, in one line: what can't be seen or turns the direction of writing is shown as
+ * a sign.
+ */
 export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
 }

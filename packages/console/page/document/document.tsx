@@ -13,7 +13,10 @@ import type { DocumentName } from "./document-name.ts";
 
 type Shown = { readonly data: unknown; readonly changes: DocumentChanges | null };
 
-/** One version of a document: masked until somebody asks to see it, as a table and raw, and what changed in it. */
+/**
+ * One version of a document: masked until somebody asks to see it, as a table and raw, and what changed in
+ * it.
+ */
 export function DocumentPanels({ of }: { readonly of: DocumentName }) {
   const [revealed, setRevealed] = useState<Shown>();
   const { data, error } = useLoaded<Shown>(`/api/document?${new URLSearchParams(of)}`);

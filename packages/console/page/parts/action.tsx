@@ -31,7 +31,9 @@ type State =
 
 const millisecondsBetweenLooks = 500;
 
-/** A button that changes something: it asks first where that can't be undone, and shows how far the work is. */
+/**
+ * A button that changes something: it asks first where that can't be undone, and shows how far the work is.
+ */
 export function Action(props: ActionProps) {
   const { label, path, body = {}, typed, warning, isMain, isLook, onDone } = props;
   const { isWritable } = useStage();
