@@ -6,7 +6,7 @@ const unit = "test/**/!(*.int|*.e2e|*.proof).test.ts";
 const onRealParts = ["test/**/*.int.test.ts", "test/**/*.e2e.test.ts"];
 const long = "test/**/*.proof.test.ts";
 
-/** Tests that `npm run proof` runs again, with more cases or on another table engine. */
+/** Tests that `npm run proof` repeats with more cases or on another table engine. */
 const repeated = () =>
   globSync([unit, ...onRealParts]).filter((file) =>
     /\b(describeOnTables|shareOfTier)\(/.test(readFileSync(file, "utf8")),
@@ -22,7 +22,7 @@ const longestFirst = [
   "e2e/console/console.e2e",
 ];
 
-/** Starts the longest files first: begun last, they run while the other workers have nothing left to do. */
+/** Starts the longest files first: started last, they would run while other workers are idle. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const place = ({ moduleId }: TestSpecification) => {
@@ -33,26 +33,27 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Settings of tests on engines, which one run shares. */
+/** Settings of tests on engines, shared by one run. */
 export const onEngines = {
   globalSetup: ["temporary-directory", "table-engine-host", "assembly-host"].map(
     (name) => `test/support/run/${name}.ts`,
   ),
   setupFiles: ["test/support/run/repeat-laws.ts", "test/support/run/running-systems.ts"],
-  // Most of their time is waiting, for engines, queues and processes.
+  // They mostly wait for engines, queues and processes.
   maxWorkers: 4,
-  // Files of one process share their imports: the SDK, CDK and the engines take longer to load than most tests.
+  // Files of one process share their imports: loading the SDK, CDK and the engines takes longer than most
+  // tests.
   isolate: false,
 };
 
 export default defineConfig({
   test: {
-    // These end what hangs, and assert no time: a busy machine takes several times as long as a quiet one.
+    // Ends tests that hang; a busy machine takes several times as long as an idle one.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000, interval: 20 } },
     reporters: ["default", "json"],
-    // The scripts of package.json name a report each, from which continuous integration takes its counts.
+    // Each script of package.json names a report, from which continuous integration takes its counts.
     outputFile: { json: ".local/test-report.json" },
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -87,7 +88,7 @@ export default defineConfig({
           provide: { proof: true },
           sequence: { groupOrder: 2 },
           ...onEngines,
-          // More whole stacks at once, killed and restarted, would run into each other's time-outs.
+          // More concurrent stacks, killed and restarted, would cause each other's time-outs.
           maxWorkers: 3,
         },
       },

@@ -65,7 +65,7 @@ const settled = object(
 const readiness = { ...account, connectedSince: time, documents: decidedBy };
 
 type Check = {
-  /** Which messages replace each other. */
+  /** Whether messages replace each other by subject, or by subject and type. */
   readonly newestOf: "subject" | "subject and type";
   readonly data: ObjectSchema;
 };

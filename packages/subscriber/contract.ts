@@ -16,7 +16,7 @@ export type Attributes = {
   readonly time: string;
   /** The content type of `data`. */
   readonly datacontenttype: "application/json";
-  /** Of two messages of one `subject`, the one with the higher sequence, compared as text, is newer. */
+  /** Of two messages with one `subject`, the one with the higher sequence, compared as text, is newer. */
   readonly sequence: string;
   /** The id of the replay that sent the message; absent if the pipeline sent it by itself. */
   readonly replayid?: string;
@@ -41,7 +41,7 @@ type UserAttributes = {
    */
   readonly attributes?: Readonly<Record<string, string>>;
   /**
-   * Of all messages about a user, its accounts and their data, the one with the highest value has the newest
+   * The message with the highest value, of all about a user, its accounts and their data, has the newest
    * `attributes`. Do not compare it with `sequence`.
    */
   readonly attributesSequence?: string;

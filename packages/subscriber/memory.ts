@@ -1,4 +1,4 @@
-/** What the memory knows about a message. */
+/** The memory's knowledge about a message. */
 export type Remembered = {
   /** Whether it was handled before. */
   readonly isHandled: boolean;

@@ -20,9 +20,9 @@ export type MonthlyIncome = {
 };
 
 /**
- * Sums income by month of payment and currency, in ascending order. Each payment of an account counts once, by its
- * id, as the newest document has it. Documents may be repeated, in any order, in several versions, and with
- * overlapping ranges. Of several versions of a document only the newest counts.
+ * Sums income by month of payment and currency, in ascending order. Each payment of an account counts once,
+ * by its id, as the newest document has it. Documents may be repeated, in any order, in several versions, and
+ * with overlapping ranges; only the newest version of a document counts.
  * @throws Error naming the payment whose time or amount can't be parsed
  */
 export function monthlyIncome(documents: readonly IncomeDocument[]): readonly MonthlyIncome[] {

@@ -9,7 +9,7 @@ const rows = page.split("\n").filter((line) => /^\| `/.test(line));
 const stack = synthesized(productionSettings);
 const day = 86_400;
 
-/** The rows that name something; `…` stands for any dead letters. */
+/** Rows about something; `…` stands for any dead letters. */
 function rowsOf(name: string): readonly string[] {
   return rows.filter((row) => {
     const named = [...(row.match(/^\|[^|]*\|/)?.[0] ?? "").matchAll(/`([^`]+)`/g)].map(

@@ -34,7 +34,8 @@ describe("the guide of deployment", () => {
     for (const block of blocks) {
       const directory = mkdtempSync(join(tmpdir(), "removal-"));
       onTestFinished(() => rmSync(directory, { recursive: true }));
-      // Functions, not files: a file that was just written can't run while a process forked meanwhile holds it open.
+      // Functions, not files: a file that was just written cannot be executed while a forked process holds it
+      // open.
       const commands = `aws() { echo "$@" >> calls; [ "$1" != --version ] || echo "${version}"; }; npx() { :; }; node() { :; }`;
       const script = `${commands}; output() { echo "$1"; }; ${block}`;
       const { stderr } = spawnSync("bash", ["-c", script], { cwd: directory, encoding: "utf8" });
@@ -52,7 +53,7 @@ describe("the guide of deployment", () => {
 
 it("The loop of the restore guide waits until the restored table is active", () => {
   const [loop = ""] = all(/^ *(until aws .*)$/gm, textOf("restore"));
-  // The table is there at once, and active the third time that its status is read.
+  // The table exists at once, and becomes active at the third read of its status.
   const aws =
     'aws() { if [ "$(wc -l < reads)" -ge 2 ]; then echo ACTIVE; else echo CREATING; fi; echo >> reads; }';
   const directory = mkdtempSync(join(tmpdir(), "restore-"));

@@ -5,7 +5,7 @@ import { missingTests } from "../support/test-references.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../..", "docs/evidence/promises.md"), "utf8");
 const [, promised = "", forced = ""] = page.split(/^## (?:The promises|Forced cases)$/m);
-/** What stands below each heading of the third level. */
+/** Text below each heading of level three. */
 const sectionsOf = (text: string) =>
   text
     .split(/^### /m)
@@ -13,7 +13,7 @@ const sectionsOf = (text: string) =>
     .map((section) => ({ title: section.split("\n")[0] ?? "", section }));
 const promises = sectionsOf(promised).filter(({ title }) => title !== "Not promised");
 const cases = sectionsOf(forced);
-/** One reference a line: - `test/a.test.ts` › a title */
+/** One reference per line: - `test/a.test.ts` › a title */
 const referencesOf = (text: string) =>
   [...text.matchAll(/^- (`test\/.*)$/gm)].map(([, reference = ""]) => reference);
 
@@ -25,7 +25,7 @@ describe("the page of promises", () => {
 
   it.each([...promises, ...cases])("names tests that exist for: $title", ({ section }) => {
     const references = referencesOf(section);
-    // Continuous integration runs one of them at least.
+    // At least one of them runs in continuous integration.
     expect(references.filter((reference) => !reference.includes(".proof.test.ts"))).not.toEqual([]);
     expect(references.flatMap(missingTests)).toEqual([]);
   });

@@ -8,7 +8,7 @@ const pages = ["*.md", "proof/**/*.md", "docs/**/*.md", "packages/*/*.md"].flatM
 );
 const textOf = (page: string) => readFileSync(join(root, page), "utf8");
 
-/** What a link to a part of a page may name: headings as GitHub makes links of them, and anchors of its own. */
+/** Link targets of a page: its headings in GitHub's form, and its own anchors. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const text = textOf(page).replaceAll(/^```[\s\S]*?^```$/gm, "");
   const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>

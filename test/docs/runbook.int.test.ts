@@ -6,7 +6,7 @@ import { readAlarm } from "../../scripts/documents/alarms-page.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/operate/runbook.md"), "utf8");
-// With each alarm that a setting adds.
+// With the alarm of each setting that adds one.
 const alarms = synthesized({
   ...productionSettings,
   alarms: { ...productionSettings.alarms, nothingReceivedHours: 24 },

@@ -3,10 +3,10 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** A command line that a page shows: its words before the first pipe or redirection. */
+/** A command line on a page: its words before the first pipe or redirection. */
 type ShownCommand = { readonly page: string; readonly line: string };
 
-/** The pages whose commands people type. */
+/** Pages with commands to type. */
 const pages: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
@@ -44,7 +44,7 @@ function blocksOf(text: string): readonly string[] {
   );
 }
 
-/** Lines that go on (`\`, a pipe, a loop, a quotation) are one. */
+/** Joins continued lines (`\`, a pipe, a loop, a quotation). */
 function linesOf(block: string): readonly string[] {
   const lines: string[] = [];
   for (const line of block.split("\n").map((each) => each.trim())) {
@@ -55,9 +55,9 @@ function linesOf(block: string): readonly string[] {
   return lines;
 }
 
-/** The commands that a line runs: what `&&` joins, without comments, pipes and redirections. */
+/** Commands of a line, split at `&&`, without comments, pipes and redirections. */
 function commandsOf(line: string): readonly string[] {
-  // One command of AWS within a line makes all of the line need AWS.
+  // An AWS CLI command within a line makes the whole line need AWS.
   if (/\baws [a-z]/.test(line)) return [line.replace(/^.*?(?=\baws [a-z])/, "")];
   return line.split(" && ").map((part) => (part.split(/ {2,}#| [|<>] /)[0] ?? "").trim());
 }

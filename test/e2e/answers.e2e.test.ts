@@ -54,7 +54,7 @@ describe("an answer of the provider", () => {
   }
   const fault = { path: "/profile$" };
 
-  it("of 202 leaves the good document as it is, and is asked for again until there is data", async () => {
+  it("of 202 keeps the stored document, and is retried until there is data", async () => {
     const { sandbox } = product.system;
     const before = await served();
     sandbox.fault({ ...fault, status: 202, times: 3, retryAfterSeconds: 0.5 });
@@ -67,7 +67,7 @@ describe("an answer of the provider", () => {
     expect(logged("PROVIDER_DOWN")).toEqual([]);
   });
 
-  it("that is a page with status 200 is asked for again, and counts for the breaker", async () => {
+  it("that is an HTML page with status 200 is retried, and counts for the breaker", async () => {
     const before = await served();
     product.system.sandbox.fault({ ...fault, effect: "maintenance", times: 3 });
     announce("back");

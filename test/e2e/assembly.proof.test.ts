@@ -55,7 +55,7 @@ describe("what is synthesized is what runs", () => {
     expect(output).toContain(action);
   });
 
-  it("moves a message to the dead letters after as many receipts as the template says", async () => {
+  it("moves a message to the dead letters after the template's maximum receives", async () => {
     await using changed = await product.copy();
     // The shortest visibility timeout that the function's time-out allows, so that retries follow quickly.
     await changed.change(/^UsersWorkQueue(?!Policy)/, (properties) => {

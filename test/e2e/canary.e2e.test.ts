@@ -35,7 +35,7 @@ describe("what functions write, and what is stored", () => {
     if (typeof action === "function") await provoke(code, action);
   });
 
-  it("a read that is answered badly is given up, each in its way", async () => {
+  it("a bad answer to a read is rejected, each for its reason", async () => {
     // Created once: that takes longer than an answer may.
     const tooLarge = JSON.stringify({ data: plantSecret("an answer that is too large").repeat(900_000) });
     const bad: readonly (() => ProviderAnswer)[] = [
@@ -73,7 +73,7 @@ describe("what functions write, and what is stored", () => {
     expect(stage().canaries.foundIn(JSON.stringify(outcome))).toEqual([]);
   });
 
-  it("a function that is killed in its work, or throws, writes no more than its own reasons", async () => {
+  it("a function that is killed or throws writes only its own reasons", async () => {
     await provoke("TASK_DONE", async () => {
       await send("endpoints", endpoint());
       stage()
@@ -90,7 +90,7 @@ describe("what functions write, and what is stored", () => {
     ).toBe(true);
   });
 
-  it("every log line is one JSON object that says when, how grave, what, where, and in which invocation", () => {
+  it("every log line is one JSON object with time, level, code, function and invocation", () => {
     // After a kill or a time-out, Lambda writes lines of its own.
     const lines = stage()
       .logged()
@@ -105,7 +105,7 @@ describe("what functions write, and what is stored", () => {
     expect(codes.filter((entry) => !isDocumented(entry))).toEqual([]);
   });
 
-  it("no log line holds a word of what came in, of the provider's answers, or of AWS's errors", () => {
+  it("no log line contains a word of the input, of the provider's answers, or of AWS's errors", () => {
     const lines = stage().logged();
     expect(lines.length).toBeGreaterThan(100);
     const access = stage()
@@ -135,7 +135,7 @@ describe("what functions write, and what is stored", () => {
     );
   });
 
-  it("reasons and other attributes of dead letters, and texts of alarms, hold no word of it", async () => {
+  it("attributes of dead letters and texts of alarms contain no word of it", async () => {
     const archived = await driver.archivedReasons();
     const attributes = messages.map((message) => message.attributes);
     const reasons = attributes.filter((text) => text.includes("reason"));

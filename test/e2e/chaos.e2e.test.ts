@@ -3,7 +3,7 @@ import { patience, runShort } from "./chaos-run.ts";
 
 describe("npm run chaos", () => {
   it(
-    "loses nothing and doubles nothing while functions are killed and every class of faults fires",
+    "loses and duplicates nothing while functions are killed and every class of faults fires",
     async () => {
       const { code, output, counted } = await runShort("--tries", "3");
       expect(code, output).toBe(0);

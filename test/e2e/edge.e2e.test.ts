@@ -232,7 +232,7 @@ describe("a subscriber's principal in another account", () => {
     ]);
   });
 
-  it("may do nothing without TLS, and nothing with any other queue", () => {
+  it("has no access without TLS, and none to any other queue", () => {
     const insecure = { "aws:SecureTransport": "false" };
     expect(allowedOn(outputOf(stack, "SubscriberTheirsQueueArn"), insecure)).toEqual([]);
     const mine = outputOf(stack, "SubscriberTheirsQueueArn");

@@ -50,7 +50,7 @@ describe("webhooks as other providers send them", () => {
     return items.flatMap((item) => storedEvent.safeParse(item).data ?? []);
   }
 
-  it("become one event for each that they hold, once however often it is sent, and none that nobody wants", async () => {
+  it("become one event per element, however often they are sent, except ignored ones", async () => {
     const sent: readonly (readonly [string, string])[] = [
       ["accounts", fixtureText("ping.json")],
       ["accounts", fixtureText("name-with-slash.json")],
@@ -104,7 +104,7 @@ describe("webhooks as other providers send them", () => {
     expect(events.map(({ outcome }: { outcome: string }) => outcome)).toEqual(["stored", "stored"]);
   });
 
-  it("stay signed at the provider through registrations and rotations, until a command ends that", async () => {
+  it("stay signed at the provider through registrations and rotations, until a command disables it", async () => {
     const rotate = async (...args: readonly string[]) => {
       const { code } = await operated.run(["secret", "rotate", ...args], { input: "signing-key" });
       expect(code).toBe(0);

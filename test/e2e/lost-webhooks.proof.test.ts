@@ -43,7 +43,7 @@ describe("a provider that tries three times, and receivers that are away for ten
   });
   afterAll(() => product?.[Symbol.asyncDispose]());
 
-  it("nothing differs from the provider a quarter of an hour after they are back", async () => {
+  it("the pipeline matches the provider a quarter of an hour after they are back", async () => {
     const { system } = product;
     const { sandbox, stack, access } = system;
     const before = await sandbox.createUsers(6);

@@ -97,7 +97,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
     return new Map(events.map((each) => [each.event.id, each]));
   }
 
-  it("loses none: each event is stored once by one of the two mappings, and sent so, with its own id", async () => {
+  it("loses none: each event is stored and sent once, by one of the two mappings, with its own id", async () => {
     const { sandbox, stack, access } = product.system;
     // Known to the provider, but not announced by a webhook.
     const { users, accounts } = await sandbox.createUsers(1, { accountsPerUser: 5, drop: true });

@@ -112,7 +112,7 @@ describe("the relay, switched off for a while", () => {
     expect(link).toBeDefined();
   });
 
-  it("gives up only what it can't relay within a batch, and relays what comes before and after it", async () => {
+  it("discards only the records of a batch that it cannot relay, and relays those around them", async () => {
     const { sandbox, stack, access } = operated.system;
     await enableRelay(stack, false);
     await sandbox.createUsers(1);

@@ -38,7 +38,7 @@ describe("the synthesized stack and the provider", () => {
       expect(await stage.itemsOf(accountId, "DOCUMENT#income#")).toHaveLength(1);
     });
 
-    it("reads its endpoints anyway where no event answers the start, but none whole that is read by ranges", async () => {
+    it("reads its endpoints even if no event answers the start, except those read by ranges", async () => {
       const accountId = await stage.connectedAccount();
       system.sandbox.disconnectAccount(accountId);
       await stage.waitUntilIdle();
@@ -230,7 +230,7 @@ describe("the synthesized stack and the provider", () => {
   });
 
   describe("one webhook", () => {
-    it("is found by its correlation id in the log of all that it passes, and in what subscribers get of it", async () => {
+    it("is found by its correlation id in the logs of its path, and in the messages to subscribers", async () => {
       const accountId = await stage.connectedAccount();
       {
         // Data that no other event announces.
@@ -259,7 +259,7 @@ describe("the synthesized stack and the provider", () => {
       expect(announced).toEqual(new Set([`endpoint.updated of ${subject}`, `data.updated of ${subject}`]));
     });
 
-    it("is found so where the provider is asked because of it, and each time that it comes again", async () => {
+    it("is found if it causes a call to the provider, and for each repeat", async () => {
       const accountId = await stage.connectedAccount();
       const event = { event: "disconnect_account", account_id: accountId, user_id: crypto.randomUUID() };
       const id = await sendFollowed(system, "accounts", event);

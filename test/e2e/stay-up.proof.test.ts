@@ -159,7 +159,7 @@ describe("npm start", () => {
     },
   );
 
-  it("says what runs already, and how to start beside it", async () => {
+  it("reports a running system, and how to start another", async () => {
     await using first = start(...freePorts);
     await first.printed("Ctrl-C ends it.");
     const port = /Sandbox +http:\/\/127\.0\.0\.1:(\d+)/.exec(first.output())?.[1] ?? "";
@@ -172,7 +172,7 @@ describe("npm start", () => {
     await third.printed("Ctrl-C ends it.");
   });
 
-  it("says that the disk is full, and leaves nothing running", async () => {
+  it("reports a full disk, and leaves nothing running", async () => {
     // A device that is always full.
     await using program = start("--json", "/dev/full", ...freePorts);
 

@@ -25,7 +25,7 @@ describe("a storm of 429s", () => {
   });
   afterAll(() => product?.[Symbol.asyncDispose]());
 
-  it("never drives calls above the setting in any minute, and every task gets done", async () => {
+  it("never exceeds the configured calls in any minute, and every task is done", async () => {
     const { system } = product;
     const { sandbox } = system;
     const storm = () => sandbox.fault({ status: 429, retryAfterSeconds: 1, times: callsPerStorm });

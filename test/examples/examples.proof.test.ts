@@ -21,9 +21,9 @@ const pipeline = z.object({
 const addresses = pipeline.extend({ pipelines: z.record(z.string(), pipeline).default({}) });
 type Pipeline = z.output<typeof pipeline>;
 
-/** What the subscriber of the examples prints of a document. */
+/** Output of the examples' subscriber for a document. */
 const income = / (company-)?account\/\S+ \d{4}-\d{2}-\d{2} \d+\.\d{2} USD$/;
-/** The tests and the run of the app that `init` writes are those of first-event.test.ts. */
+/** first-event.test.ts tests and runs the app that `init` writes. */
 const tested = exampleNames.filter((name) => name !== "minimal");
 
 describe("the examples, installed once from the packages' files in a folder elsewhere", () => {
@@ -114,7 +114,7 @@ describe("the examples, installed once from the packages' files in a folder else
     expect(await listed("--pipeline", "Benefits")).toContain("BenefitsSubscriberBillingQueue");
     expect(await listed("--stage", "payroll-local")).toContain("PayrollSubscriberBillingQueue");
     await expect(listed()).rejects.toThrow(/Choose one with --pipeline and its name/);
-    // The history comes from the functions' logs: each pipeline has its own.
+    // The history comes from the functions' logs, which each pipeline has its own of.
     const history = ["events", "list", "--since", "1h", "--json", "--pipeline", "Benefits"];
     const events = await run(source, join(folder, "two-providers"), [...npx, ...history]);
     expect(events).toContain(ofBenefits);

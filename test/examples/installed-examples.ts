@@ -6,16 +6,16 @@ import { run, type Source } from "../support/installed-app.ts";
 const examples = join(import.meta.dirname, "../../examples");
 const versions = z.record(z.string(), z.string());
 const manifest = z.object({ dependencies: versions, devDependencies: versions });
-/** The packages of this repository, which are installed from their files. */
+/** Packages of this repository, installed from their files. */
 const own = /^@income-events\/(.*)$/;
 
-/** The folders of the examples that are apps of CDK. */
+/** Folders of the examples that are CDK apps. */
 export const exampleNames: readonly string[] = globSync("*/cdk.json", { cwd: examples }).map(dirname).sort();
 
 /**
- * Installs all that the examples depend on into one folder, and lets each stand in a folder below: Node finds there what is
- * installed above.
- * @throws where two examples want other versions of one package
+ * Installs the dependencies of all examples into one folder with the examples below it, where Node finds
+ * them.
+ * @throws if two examples need different versions of a package
  */
 export async function installExamples(source: Source, folder: string): Promise<void> {
   const all = new Map<string, string>();

@@ -15,7 +15,7 @@ const income = z.object({
   data: z.array(z.object({ net: z.string(), currency: z.string(), date_end: z.string() })),
 });
 
-/** @param folderOf where the examples are installed, once they are */
+/** @param folderOf returns the examples' folder, once they are installed */
 export function describeLambdaSubscriber(folderOf: () => string): void {
   describe("the one of a Lambda that reads documents, as its own app synthesizes it", () => {
     let folder: string;

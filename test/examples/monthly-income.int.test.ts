@@ -11,10 +11,10 @@ type Account = keyof typeof owners;
 type User = (typeof owners)[Account];
 const accounts: readonly Account[] = ["a-1", "a-2", "g-1"];
 const users: readonly User[] = ["ada", "grace"];
-/** An account has several documents where its endpoint is read by ranges. */
+/** An account has several documents if its endpoint is read by ranges. */
 const names = ["income", "income/2026-10-01..2026-11-30", "income/2026-11-01..2026-12-31"];
 
-/** What happens, in its order. Payments are known by their numbers, which say how much they are. */
+/** The steps in order. Payments are identified by numbers, which also determine their amounts. */
 type Step =
   | {
       readonly type: "user";
@@ -27,7 +27,7 @@ type Step =
       readonly type: "document";
       readonly account: Account;
       readonly name: string;
-      /** Absent: the provider has none any more. */
+      /** Absent: the provider no longer has data. */
       readonly payments: readonly number[] | undefined;
       readonly namesUser: boolean;
     }
@@ -72,7 +72,7 @@ const paymentOf = (number: number) =>
     net: `${number}.25`,
   });
 
-/** The messages of a history, and what is known at its end. */
+/** Messages of a history, and the final state. */
 function play(history: readonly Step[]) {
   const messages: object[] = [];
   const erased = new Set<string>();
@@ -150,7 +150,10 @@ function inline(account: Account, name: string, version: number, numbers: readon
   };
 }
 
-/** By plain arithmetic: each payment of an account once, where neither it nor its user is deleted or erased. */
+/**
+ * Calculated by plain arithmetic: each payment of an account once, unless it or its user is deleted or
+ * erased.
+ */
 function expectedOf({ erased, deleted, loans, documents }: ReturnType<typeof play>) {
   return users
     .filter((user) => !erased.has(user) && !deleted.get(user))

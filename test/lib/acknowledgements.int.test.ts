@@ -82,13 +82,10 @@ describe("the checks at synth", () => {
   it.each([
     ["S1", (scope: Construct) => new s3.Bucket(scope, "Own", { enforceSSL: true })],
     ["SMG4", (scope: Construct) => new secretsmanager.Secret(scope, "Own")],
-  ])(
-    "speak of what an app puts below the construct, which answers for its own resources alone: %s",
-    (rule, add) => {
-      const plant = () => checked((app) => void add(stackOf(app, productionSettings).events));
-      expect(plant).toThrow(`AwsSolutions-${rule}`);
-    },
-  );
+  ])("report resources that an app adds below the construct: %s", (rule, add) => {
+    const plant = () => checked((app) => void add(stackOf(app, productionSettings).events));
+    expect(plant).toThrow(`AwsSolutions-${rule}`);
+  });
 
   it("end the synthesis with a finding that nothing acknowledges", () => {
     const plant = () => checked((app) => new s3.Bucket(new Stack(app, "Planted"), "Open"));

@@ -29,7 +29,7 @@ function appWith(fill: (stack: Stack, add: Add) => void, env?: Environment) {
 type Add = (id: string, written: object, options?: Partial<PipelineOptions>) => IncomeEvents;
 
 describe("the construct in a stack of an app", () => {
-  it("stands there twice, without a name, output or metric in common", () => {
+  it("can be added twice, without a shared name, output or metric", () => {
     const template = appWith((_, add) => {
       add("First", { ...minimal, dashboard: true, register: { enabled: true } });
       add("Second", { ...minimal, dashboard: true, register: { enabled: false } });
@@ -50,7 +50,7 @@ describe("the construct in a stack of an app", () => {
     expect(JSON.stringify(template.toJSON())).not.toContain("UpdateTerminationProtection");
   });
 
-  it("says which subscribers there are", () => {
+  it("lists its subscribers", () => {
     appWith((_, add) => {
       const events = add("Events", minimal);
       expect(() => events.subscriber("risk")).toThrow("Mine/Events has no subscriber risk; it has: billing");
@@ -263,7 +263,7 @@ describe("the construct of a settings file", () => {
       expect(fromFile(written).toJSON()).toEqual(appWith((_, add) => add("Events", written)).toJSON());
   });
 
-  it("refuses all that the properties are refused for, in the same words, and names the file", () => {
+  it("refuses the same errors as the properties, in the same words, and names the file", () => {
     for (const [, wrong] of settingsInError) {
       const written = { production: false, ...wrong };
       const ofProperties = messageOf(() => appWith((_, add) => add("Events", written)));

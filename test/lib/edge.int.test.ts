@@ -17,7 +17,7 @@ describe("reserved concurrency", () => {
     );
   });
 
-  it("is nobody's unless it is set", () => {
+  it("is not reserved unless it is set", () => {
     expect(synthesized(productionSettings).text).not.toContain("ReservedConcurrentExecutions");
   });
 });
@@ -27,7 +27,7 @@ describe("the access log", () => {
   // arn:aws:cloudformation:REGION:ACCOUNT:stack/NAME/ID
   const idOfStack = { "Fn::Select": [2, { "Fn::Split": ["/", { Ref: "AWS::StackId" }] }] };
 
-  it("lies where the account's policy admits all, under a name that no removed stack has taken", () => {
+  it("is in a group that the account's policy admits, under a name that no removed stack has taken", () => {
     expect(Properties.LogGroupName).toEqual({
       "Fn::Join": ["/", ["/aws/vendedlogs/income-events-test", idOfStack]],
     });
@@ -90,7 +90,7 @@ describe("a custom domain", () => {
     expect(domain.Properties).not.toHaveProperty("MutualTlsAuthentication");
   });
 
-  it("is there only where it is set", () => {
+  it("exists only if it is set", () => {
     const { outputs, text } = synthesized(productionSettings);
     expect(outputs).not.toHaveProperty("WebhooksDomainTarget");
     expect(text).not.toContain("AWS::ApiGatewayV2::DomainName");

@@ -14,7 +14,7 @@ describe("what holds data", () => {
     "AWS::Logs::LogGroup",
   ];
 
-  it.each(types)("is retained in production and goes with any other stage: %s", (type) => {
+  it.each(types)("is retained in production and deleted with any other stage: %s", (type) => {
     const policies = (stack: typeof production) =>
       new Set(stack.ofType(type).map((each) => `${each.DeletionPolicy}, ${each.UpdateReplacePolicy}`));
     // A failed deployment deletes what it created: it is empty, and would block the next one.

@@ -30,7 +30,7 @@ describe("queues", () => {
     expect(targetOf(RedrivePolicy)).toBe(name.replace(/Queue$/, "DeadLetters"));
   });
 
-  it("hand out tasks of a document one batch after the other, in groups, and all else in any order", () => {
+  it("deliver tasks of a document one batch at a time, in groups, and everything else in any order", () => {
     const inOrder = queues.filter(({ Properties }) => Properties.FifoQueue === true);
     expect(inOrder.map(({ id }) => nameOf(id)).sort()).toEqual(["FetchWorkDeadLetters", "FetchWorkQueue"]);
     for (const { Properties } of inOrder) {
@@ -43,7 +43,7 @@ describe("queues", () => {
     }
   });
 
-  it("bear 12 hours without concurrency for the functions, within SQS's 1,000 receives", () => {
+  it("survive 12 hours without concurrency for the functions, within SQS's 1,000 receives", () => {
     const stack = synthesized({ ...productionSettings, functions: { store: { timeoutSeconds: 1 } } });
     expect(stack.withId("UsersWorkQueue").Properties.RedrivePolicy).toMatchObject({ maxReceiveCount: 1_000 });
   });
@@ -65,7 +65,7 @@ describe("queues", () => {
     expect(local.withId(queue).Properties.VisibilityTimeout).toBe(2 * Number(shorter));
   });
 
-  it("of the local stage come back soon after a function was killed", () => {
+  it("of the local stage are redelivered soon after a function was killed", () => {
     const times = workQueues.map((name) => Number(local.withId(name).Properties.VisibilityTimeout));
     expect(Math.max(...times)).toBeLessThanOrEqual(10);
   });

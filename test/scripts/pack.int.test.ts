@@ -46,7 +46,7 @@ describe("the packages of the sandbox and the local stack", () => {
     const { exports, scripts } = JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8"));
     expect(exports).toEqual({ "./*.ts": { types: "./dist/*.d.ts", default: "./dist/*.js" } });
     expect(scripts).toBeUndefined();
-    // Where it is installed, a checkout's commands are not there.
+    // The installed package lacks a checkout's commands.
     const wrong = globSync([`${name}/dist/**/*.js`, "local-stack/README.md"], { cwd: folder }).filter(
       (file) =>
         /npx income-events|npm start|npm run \w|\]\(\.\.\//.test(readFileSync(join(folder, file), "utf8")),

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
 const module = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 
-/** What Node 24 has and Node 22 has not. */
+/** Globals of Node 24 that Node 22 lacks. */
 const newer = ["AsyncDisposableStack", "DisposableStack", "Float16Array", "SuppressedError", "URLPattern"];
 const asNode22 = module(`
 for (const name of ${JSON.stringify(newer)}) delete globalThis[name];

@@ -61,7 +61,7 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
   const synthesized = async (name: string, text: string) => {
     writeFileSync(join(project, name), text);
     const outdir = join(project, `${name}.out`);
-    // As `cdk synth` runs an app, without CDK's own checks of the template, which take seconds.
+    // Runs an app as `cdk synth` does, without CDK's own template checks, which take seconds.
     const env = { ...process.env, CDK_OUTDIR: outdir, CDK_VALIDATION: "false" };
     await run(process.execPath, [name, outdir], { cwd: project, env });
     return outdir;

@@ -79,7 +79,7 @@ test("the canary's requests do not count as received", async () => {
   expect(accepted).toEqual({ 20: 8, 15: 0, 10: 0 });
 });
 
-test("a CloudWatch that does not answer is waited for", async () => {
+test("a CloudWatch outage is retried", async () => {
   const system = await startLocalSystem();
   const { cloudwatch } = clients(system, system.caller("nobody"));
   onTestFinished(() => system.close());

@@ -54,7 +54,7 @@ describe("relaying again", () => {
       return failed === undefined ? undefined : { failed };
     };
 
-  it("hands over all records in order, few enough for the function's time and the size of an invocation", async () => {
+  it("delivers all records in order, within the function's time and the size of an invocation", async () => {
     expect(await run(records(120))).toEqual([]);
     expect(invocations.map(({ length }) => length)).toEqual([50, 50, 20]);
     expect(invocations.flat()).toEqual(records(120).map(({ dynamodb }) => dynamodb?.SequenceNumber));
@@ -63,7 +63,7 @@ describe("relaying again", () => {
     expect(invocations.map(({ length }) => length)).toEqual([2, 2, 1]);
   });
 
-  it("tries again from a record that fails, leaves one that fails twice, and goes on behind it", async () => {
+  it("retries from a failed record, skips one that fails twice, and continues after it", async () => {
     relay = failing("3", "7");
     expect(numbersOf(await run(records(9)))).toEqual(["3", "7"]);
     expect(invocations.map((numbers) => numbers[0])).toEqual(["1", "3", "4", "7", "8"]);
@@ -77,7 +77,7 @@ describe("relaying again", () => {
     expect(await run(records(3))).toEqual([]);
   });
 
-  it("finds the record that makes the function crash, and relays all others", async () => {
+  it("isolates the record that crashes the function, and relays all others", async () => {
     relay = (numbers) => (numbers.includes("6") ? "crash" : undefined);
     const failed = await run(records(8));
     expect(failed).toMatchObject([
@@ -87,7 +87,7 @@ describe("relaying again", () => {
     expect(new Set(relayed)).toEqual(new Set(["1", "2", "3", "4", "5", "7", "8"]));
   });
 
-  it("ends where nothing at all can be relayed, having tried few", async () => {
+  it("gives up after a few attempts if nothing can be relayed", async () => {
     relay = () => "crash";
     await expect(run(records(50))).rejects.toThrow("the relay relays nothing: out of memory");
     expect(invocations.length).toBeLessThan(30);
@@ -95,7 +95,7 @@ describe("relaying again", () => {
     await expect(run(records(50))).rejects.toThrow("the relay relays nothing");
   });
 
-  it("goes on over any number of bad records once some were relayed", async () => {
+  it("continues past any number of bad records once some were relayed", async () => {
     relay = failing("2", "3", "4", "5", "6", "7", "8");
     expect(numbersOf(await run(records(9)))).toEqual(["2", "3", "4", "5", "6", "7", "8"]);
   });

@@ -55,7 +55,7 @@ it("the service's clock stays where an answer has no date that can be read", asy
 const system = await startTestSystem();
 afterAll(() => system.close());
 
-test("requests that a lean client makes at the same time stay apart, one that is refused among them", async () => {
+test("concurrent requests of a lean client do not mix, even if one is refused", async () => {
   const client = leanClient(new SQSClient({ ...system.access, maxAttempts: 1 }));
   const queues = await Promise.all(Array.from({ length: 3 }, () => system.createQueue()));
   const sent = queues.map((queue) => Array.from({ length: 20 }, (_, index) => `${queue} ${index}`));
@@ -90,7 +90,7 @@ test.each([
   ["join('-', map(&id, items))", "b-a"],
   ["to_number('7')", 7],
   ["absent || 'instead'", "instead"],
-])("an expression finds the language's functions each time: %s", (expression, found) => {
+])("evaluates an expression with the language's functions repeatedly: %s", (expression, found) => {
   for (let times = 0; times < 2; times += 1) expect(jmespathSearch(expression, data)).toBe(found);
 });
 

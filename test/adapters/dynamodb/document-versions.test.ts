@@ -119,7 +119,7 @@ const noBucket = {
 };
 
 describe("the versions of a document", () => {
-  it("are all there, each until its time or while it is held, whatever fails between (law)", async () => {
+  it("are all kept until they expire or while they are held, whatever fails between (law)", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("[1]", "[2]", "[3]", undefined), { minLength: 2, maxLength: 8 }),
@@ -166,7 +166,7 @@ describe("the versions of a document", () => {
     );
   });
 
-  it("cost one write more where the content changes, and none where it does not", async () => {
+  it("cost one more write if the content changes, and none otherwise", async () => {
     const world = new World([]);
     const writes: string[] = [];
     const write: WriteItem = (each) => {

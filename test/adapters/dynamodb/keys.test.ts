@@ -127,17 +127,17 @@ const thrownBy = (read: () => unknown) => {
 };
 
 describe("an item", () => {
-  it("without a version is of the first", () => {
+  it("without a version has the first version", () => {
     expect(readItem(marshall({ pk: "PROVIDER", opened: 1 }))).toEqual({ pk: "PROVIDER", opened: 1 });
   });
 
-  it("of the next release is read with what was added to it, also from the stream", () => {
+  it("of the next release is read with its new fields, also from the stream", () => {
     const next = { ...item, schemaVersion: itemVersion + 1, state: { ...state, added: { by: "the next" } } };
     expect(readItem(marshall(next))).toEqual(next);
     expect(readChange(recordOf(next))).toEqual({ type: "state", before: undefined, after: state });
   });
 
-  it("of a later release is left to that, also in the stream", () => {
+  it("of a later release is not processed, also in the stream", () => {
     const later = { ...item, schemaVersion: itemVersion + 2 };
     expect(thrownBy(() => readItem(marshall(later)))).toEqual(laterRelease);
     expect(thrownBy(() => readChange(recordOf(later)))).toEqual(laterRelease);

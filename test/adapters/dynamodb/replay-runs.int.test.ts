@@ -27,7 +27,7 @@ await describeOnEachTable("a replay on its way", (tables) => {
     checkpoint = replayRuns(made.system.dynamodb, made.table.name, () => now)(run.id);
   });
 
-  test("is there with all that it knows, step by step, for seven days, until it is done", async () => {
+  test("is stored with its progress for seven days, or until it is done", async () => {
     expect(await checkpoint.load()).toBeUndefined();
     const first = await checkpoint.save(run);
     expect(first).toEqual({ ...run, version: 1 });
@@ -40,7 +40,7 @@ await describeOnEachTable("a replay on its way", (tables) => {
     expect(await made.table.all()).toEqual([]);
   });
 
-  test("is gone on with by one process: a step over another's is refused", async () => {
+  test("is continued by one process: a concurrent step is refused", async () => {
     const first = await checkpoint.save(run);
     expect(first).toBeDefined();
     expect(await checkpoint.save({ ...run, version: 1 })).toBeDefined();
@@ -65,14 +65,14 @@ await describeOnTables("the audit trail", (tables) => {
   });
   const listed = async (since?: string) => Array.fromAsync(trail.list(since));
 
-  test("lists acts, the newest first, since a time or all", async () => {
+  test("lists acts newest first, all or since a time", async () => {
     await trail.begin(monday);
     await trail.begin(tuesday);
     expect(await listed()).toEqual([tuesday, monday]);
     expect(await listed("2026-03-03")).toEqual([tuesday]);
   });
 
-  test("keeps how an act ended and how many it was; one that never ended stays begun", async () => {
+  test("records the outcome and count of an act; an unfinished one stays begun", async () => {
     await trail.begin(monday);
     await trail.begin(tuesday);
     await trail.end(monday, "done", 3);
@@ -84,7 +84,7 @@ await describeOnTables("the audit trail", (tables) => {
     ]);
   });
 
-  test("expires after its days, or never where it has none", async () => {
+  test("expires after the configured days, or never", async () => {
     await trail.begin(monday);
     await auditTrail(made.system.dynamodb, made.table.name, undefined).begin(tuesday);
     const expiryOf = async ({ at, id }: OperatorAct) =>
@@ -93,7 +93,7 @@ await describeOnTables("the audit trail", (tables) => {
     expect(await expiryOf(tuesday)).toBeUndefined();
   });
 
-  test("does not bring back an act that has expired meanwhile", async () => {
+  test("does not restore an act that has expired meanwhile", async () => {
     await expect(trail.end(monday, "done", 1)).rejects.toThrow();
     expect(await listed()).toEqual([]);
   });

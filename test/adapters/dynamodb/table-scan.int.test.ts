@@ -34,7 +34,7 @@ await describeOnEachTable("a scan of the table", (tables) => {
     return pages;
   };
 
-  it("goes through all pages, with the wanted items and attributes only", async () => {
+  it("reads all pages, with the requested items and attributes only", async () => {
     const pages = await scan();
     expect(pages.length).toBeGreaterThan(1);
     const items = pages.flatMap((page) => page.items);
@@ -52,14 +52,14 @@ await describeOnEachTable("a scan of the table", (tables) => {
     expect(items).toHaveLength(18);
   });
 
-  it("goes on where an earlier one stopped", async () => {
+  it("resumes where an earlier one stopped", async () => {
     const [first, ...rest] = await scan();
     if (first?.last === undefined) throw new Error("there is one page only");
     const further = await scan({ after: first.last });
     expect(further.flatMap(({ items }) => items)).toEqual(rest.flatMap(({ items }) => items));
   });
 
-  it("can be given the table's size before", async () => {
+  it("accepts the table's size in advance", async () => {
     const size = await tableSize(system.dynamodb, table.name);
     expect(size).toEqual({ items: 27, bytes: expect.any(Number) });
     // One engine reports no sizes.

@@ -37,7 +37,7 @@ await describeOnEachTable("versioned records", (tables) => {
 
   const next = (state: State | undefined) => stateOf(subject, (state?.version ?? 0) + 1);
 
-  test("a state that nothing is known of is none, and its first version is stored as it is", async () => {
+  test("an unknown subject has no state, and its first version is stored unchanged", async () => {
     expect(await known.loadState(subject)).toBeUndefined();
     const first = stateOf(subject, 1, { connected: true, userId: "u", asOf: "2026-11-21T10:00:00.000Z" });
     await known.state(subject, (before) => {
@@ -54,7 +54,7 @@ await describeOnEachTable("versioned records", (tables) => {
     });
   });
 
-  test("a stored subject is found by its name in logs and by a part of its id, and no longer after its state is gone", async () => {
+  test("a stored subject is found by its digest in logs and by a part of its id, until its state is deleted", async () => {
     const names = loggedNames(made.system.dynamodb, made.table.name);
     const name = loggedName(subject);
     const part = subject.id.slice(9, 30);
@@ -70,14 +70,14 @@ await describeOnEachTable("versioned records", (tables) => {
     expect(await names.find(part, 1)).toEqual([]);
   });
 
-  test("a change to nothing writes nothing", async () => {
+  test("an empty change writes nothing", async () => {
     const before = made.system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0;
     await known.state(subject, () => undefined);
     expect(made.system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0).toBe(before);
     expect(await known.loadState(subject)).toBeUndefined();
   });
 
-  test("loses none of twenty concurrent writers: each is written, or asked to retry", async () => {
+  test("loses no update of twenty concurrent writers: each is written, or retryable", async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, writer) =>
         known.state(subject, (state) => ({
@@ -99,7 +99,7 @@ await describeOnEachTable("versioned records", (tables) => {
     }
   });
 
-  test("a writer who loses each time is asked to retry after a while", async () => {
+  test("a writer that loses each time gets a retryable failure", async () => {
     let tries = 0;
     const losing = made.system.intercept(async ({ action }, phase) => {
       if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before") return undefined;
@@ -114,7 +114,7 @@ await describeOnEachTable("versioned records", (tables) => {
     expect(tries).toBe(8);
   });
 
-  test("a state that was deleted meanwhile is not brought back with what was known of it", async () => {
+  test("a state that was deleted meanwhile is not restored from a cached version", async () => {
     await known.state(subject, (state) => ({ ...next(state), connected: true }));
     const seen: (number | undefined)[] = [];
     let gone = false;
@@ -134,7 +134,7 @@ await describeOnEachTable("versioned records", (tables) => {
     expect(await known.loadState(subject)).toBeUndefined();
   });
 
-  test("a first version never overwrites one that came meanwhile", async () => {
+  test("a first version never overwrites one that was written meanwhile", async () => {
     const seen: (number | undefined)[] = [];
     let hasCome = false;
     const working = made.system.intercept(async ({ action }, phase) => {
@@ -155,7 +155,7 @@ await describeOnEachTable("versioned records", (tables) => {
   describe("records that are read ahead", () => {
     const reads = () => made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
 
-    test("cost one request, however many they are and however often each is updated", async () => {
+    test("cost one request, whatever their number and however often each is updated", async () => {
       const other: Subject = { kind: "account", id: randomUUID() };
       await known.state(other, () => stateOf(other, 1));
       const before = reads();
@@ -169,7 +169,7 @@ await describeOnEachTable("versioned records", (tables) => {
       expect(await known.loadState(other)).toMatchObject({ version: 4 });
     });
 
-    test("are read in their turn where they could not be", async () => {
+    test("are read later if the read ahead fails", async () => {
       await known.state(subject, next);
       const end = made.system.fail("dynamodb:BatchGetItem");
       const revise = await known.readAhead([subject]);
@@ -180,7 +180,7 @@ await describeOnEachTable("versioned records", (tables) => {
     });
   });
 
-  test("an update of what is known already reads nothing, unless another was faster", async () => {
+  test("an update of a cached record reads nothing, unless another writer was faster", async () => {
     const reads = () => made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
     await known.state(subject, next);
     const first = await known.loadState(subject);
@@ -192,7 +192,7 @@ await describeOnEachTable("versioned records", (tables) => {
     expect(await known.loadState(subject)).toMatchObject({ version: 3 });
   });
 
-  test("those who read at the same time share a request, and each gets its own", async () => {
+  test("concurrent readers share a request, and each gets its own record", async () => {
     const subjects = Array.from({ length: 120 }, () => ({ kind: "account", id: randomUUID() }) as const);
     await Promise.all(subjects.slice(1).map((each) => known.state(each, () => stateOf(each, 1))));
     const before = made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;

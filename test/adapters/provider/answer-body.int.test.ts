@@ -26,7 +26,7 @@ describe("an answer's body", () => {
     });
   });
 
-  test("that is announced as over the limit is given up before it comes", async () => {
+  test("that is announced over the limit is rejected before it is read", async () => {
     fixture.provider.answer = () => (response) => {
       response.writeHead(200, { "content-length": String(maxResponseBytes + 1) });
       response.flushHeaders();
@@ -34,7 +34,7 @@ describe("an answer's body", () => {
     expect(await failureFrom(api().send("jwt", get))).toMatchObject({ type: "permanent" });
   });
 
-  test("that never ends is given up at the limit, and its connection cut", async () => {
+  test("that never ends is rejected at the limit, and its connection closed", async () => {
     const isCut = Promise.withResolvers<void>();
     fixture.provider.answer = () => (response) => {
       response.on("close", isCut.resolve).writeHead(200);
@@ -49,7 +49,7 @@ describe("an answer's body", () => {
   });
 
   test.each([200, 503])(
-    "of a %i that comes byte by byte without end ends with the call's time",
+    "of a %i that arrives byte by byte without end is cut at the call's time-out",
     async (status) => {
       const isCut = Promise.withResolvers<void>();
       fixture.provider.answer = () => (response) => {
@@ -76,7 +76,7 @@ describe("an answer's body", () => {
     [503, "retryable"],
     [404, "found nothing"],
     [401, "the token"],
-  ])("over the limit does not change what a %i says (%s)", async (status) => {
+  ])("over the limit does not change the meaning of a %i (%s)", async (status) => {
     fixture.provider.answer = () => ({ status, text: "x".repeat(maxResponseBytes * 20) });
     const call = api().send("jwt", get);
     if (status === 404) expect(await call).toEqual({ found: false });
@@ -84,7 +84,7 @@ describe("an answer's body", () => {
     else expect(await failureFrom(call)).toMatchObject({ type: "retryable" });
   });
 
-  test("that breaks off may be asked for again", async () => {
+  test("that breaks off is retryable", async () => {
     fixture.provider.answer = () => (response) => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("x", () => response.destroy());
@@ -95,7 +95,7 @@ describe("an answer's body", () => {
     });
   });
 
-  test("that stops coming may be asked for again", async () => {
+  test("that stalls is retryable", async () => {
     fixture.provider.answer = () => (response) => {
       response.writeHead(200);
       response.write("x");

@@ -61,7 +61,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(turns).toEqual([]);
   });
 
-  test("answers all who ask at the same time by one read, and asks again after one that failed", async () => {
+  test("shares one read between concurrent callers, and retries after a failed one", async () => {
     const breaker = environment();
     const gate = () => breaker.gate();
     const before = reads();
@@ -100,7 +100,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(turns).toEqual(["open"]);
   });
 
-  test("is noticed by a caller that trusted it closed within five seconds", async () => {
+  test("reaches a caller with a cached closed state within five seconds", async () => {
     const [first, second] = [caller(), caller()];
     await second();
     await fail(first, settings.failures);
@@ -109,7 +109,7 @@ await describeOnEachTable("the breaker", (tables) => {
     await expect(second()).rejects.toMatchObject({ failure: { waitsFor: "provider" } });
   });
 
-  test("lets one caller of all probe when its time is over, and closes when the provider is healthy", async () => {
+  test("lets one caller probe when its wait ends, and closes when the provider is healthy", async () => {
     const callers = Array.from({ length: 8 }, caller);
     await fail(callers[0] ?? caller(), settings.failures);
     pass(10);
@@ -134,7 +134,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(turns).toEqual(["open", "open", "closed", "open"]);
   });
 
-  test("lets another caller probe where the first never came back", async () => {
+  test("lets another caller probe if the first never reports", async () => {
     const [first, second] = [caller(), caller()];
     await fail(first, settings.failures);
     pass(10);
@@ -144,7 +144,7 @@ await describeOnEachTable("the breaker", (tables) => {
     await expect(second()).resolves.toBeTypeOf("function");
   });
 
-  test("pauses all callers for as long as the provider asks, at once, without opening", async () => {
+  test("pauses all callers at once for as long as the provider asks, without opening", async () => {
     const [first, second] = [caller(), caller()];
     await (await first())({ pauseInSeconds: 120 });
     await expect(first()).rejects.toMatchObject({ failure: { delayInSeconds: 120 } });
@@ -155,7 +155,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(turns).toEqual([]);
   });
 
-  test("keeps the longest pause that was asked for, over its own longest wait too", async () => {
+  test("keeps the longest requested pause, even over its own longest wait", async () => {
     const admit = caller();
     const reports = await outcomes([admit(), admit(), admit()]);
     for (const [index, pauseInSeconds] of [60, 3_600, 30].entries())
@@ -163,7 +163,7 @@ await describeOnEachTable("the breaker", (tables) => {
     await expect(admit()).rejects.toMatchObject({ failure: { delayInSeconds: 3_600 } });
   });
 
-  test("keeps no late report of calls that began before it opened", async () => {
+  test("ignores late reports of calls that began before it opened", async () => {
     const admit = caller();
     const reports = await outcomes(Array.from({ length: 10 }, () => admit()));
     for (const report of reports.slice(0, 9)) await report(dead);
@@ -172,7 +172,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(turns).toEqual(["open"]);
   });
 
-  test("has a gate that is shut while it is open, and through which nobody probes", async () => {
+  test("rejects at its gate while it is open, without letting anybody probe", async () => {
     const breaker = environment();
     const admit = () => breaker.admit();
     const gate = () => breaker.gate();
@@ -185,7 +185,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(writes()).toBe(before);
   });
 
-  test("whose table fails on a report lets the call's own result stand", async () => {
+  test("whose table fails on a report returns the call's own result", async () => {
     const admit = caller();
     await fail(admit, settings.failures - 1);
     const report = await admit();

@@ -45,7 +45,7 @@ describe("an answer's content coding", () => {
     ["the same twice", "gzip,gzip", gzipSync(gzipSync(whole))],
     ["several headers", ["deflate", "zstd"], zstdCompressSync(deflateSync(whole))],
     ["one that does nothing among others", "identity, , gzip", gzipSync(whole)],
-  ])("%s is undone", async (_, coding, bytes) => {
+  ])("%s is decoded", async (_, coding, bytes) => {
     expect(await answering(bytes, coding)).toEqual({
       found: true,
       text,
@@ -68,14 +68,14 @@ describe("an answer's content coding", () => {
     ["a coding that is known", "compress", whole],
     ["a coding at all", "constructor", whole],
     ["four codings at most", "gzip,gzip,gzip,gzip,gzip", gzipSync(whole)],
-  ])("that claims %s and is not that is a failure of the provider", async (_, coding, bytes) => {
+  ])("that does not match its header %s is a failure of the provider", async (_, coding, bytes) => {
     expect(await failureFrom(answering(bytes, coding))).toMatchObject({
       type: "retryable",
       reason: expect.stringContaining("content coding"),
     });
   });
 
-  test("of an answer without a body means nothing: its status does", async () => {
+  test("of an answer without a body is ignored: its status decides", async () => {
     expect(await failureFrom(answering(new Uint8Array(), "gzip", 202))).toMatchObject({ waitsFor: "data" });
     expect(await failureFrom(answering(new Uint8Array(), "gzip"))).toMatchObject({
       type: "retryable",
@@ -91,7 +91,7 @@ describe("an answer's content coding", () => {
     ["br", brotliCompressSync],
     ["zstd", zstdCompressSync],
     ["gzip, gzip", (bytes) => gzipSync(gzipSync(bytes))],
-  ])("%s is undone up to the limit, and an answer that grows over it is given up", async (coding, encode) => {
+  ])("%s is decoded up to the limit, and a larger answer is rejected", async (coding, encode) => {
     expect(await answering(encode(inflated(maxResponseBytes)), coding)).toMatchObject({ found: true });
     for (const bytes of [maxResponseBytes + 1, 50_000_000])
       expect(await failureFrom(answering(encode(inflated(bytes)), coding))).toEqual({
@@ -100,7 +100,7 @@ describe("an answer's content coding", () => {
       });
   });
 
-  test("says nothing of what a connection that broke off would have brought", async () => {
+  test("does not hide that a connection broke off", async () => {
     fixture.provider.answer = () => (response) => {
       response.writeHead(200, { "content-encoding": "gzip", "content-length": "1000" });
       response.write(gzipSync(whole), () => response.destroy());

@@ -51,7 +51,7 @@ describe("a guarded call", () => {
     expect(steps.at(-1)).toBe("healthy");
   });
 
-  it("that fails reports how long the provider asks to be left alone", async () => {
+  it("that fails reports how long the provider asks to wait", async () => {
     const error = retryable("the provider answered 429", 30);
     const { steps, run } = guarded(() => Promise.reject(error));
     await expect(run()).rejects.toBe(error);
@@ -96,7 +96,7 @@ describe("a call that is refused", () => {
     expect(reports).toEqual([first, repeated, first, repeated, "healthy", first]);
   });
 
-  it("is refused alone only where another one was answered lately, and none refused since", async () => {
+  it("counts as refused alone only if another call was answered lately, and none refused since", async () => {
     expect(await outcomeOf("/a")).toBe("unknown");
     answers = new Set(["/b"]);
     await outcomeOf("/b");
@@ -133,14 +133,14 @@ describe("the patience of a call", () => {
     return guarded.send("token", call);
   };
 
-  it("asks again when the next window begins, until there is one", async () => {
+  it("retries at each window until there is a permit", async () => {
     await patiently(async () => {
       if (time < 6_000) throw rateUsedUp;
     }, 20);
     expect(slept).toEqual([2_000, 2_000, 2_000]);
   });
 
-  it("ends with its patience, before the time of its function does", async () => {
+  it("ends at its limit, before the function's time is over", async () => {
     await expect(patiently(() => Promise.reject(rateUsedUp), 5)).rejects.toBe(rateUsedUp);
     expect(slept).toEqual([2_000, 2_000]);
   });
@@ -150,7 +150,7 @@ describe("the patience of a call", () => {
     expect(slept).toEqual([]);
   });
 
-  it("waits for nothing but the rate", async () => {
+  it("waits only for the rate", async () => {
     const error = new Error("table");
     await expect(patiently(() => Promise.reject(error), 20)).rejects.toBe(error);
     await expect(patiently(() => Promise.reject(retryable("x", 1)), 20)).rejects.toThrow("x");

@@ -35,20 +35,20 @@ describe("a call", () => {
     expect(fixture.provider.requests[0]?.headers).not.toHaveProperty("content-type");
   });
 
-  test("gives the answer's bytes as they are, and their text", async () => {
+  test("returns the answer's bytes unchanged, and their text", async () => {
     const text = '{"big":12345678901234567890,  "s":"ü"}';
     fixture.provider.answer = () => ({ text });
     const answer = { found: true, text, bytes: Buffer.from(text), contentType: "application/json" };
     expect(await api().send("jwt", get)).toEqual(answer);
   });
 
-  test("that only has something done takes an answer without data", async () => {
+  test("that expects no data accepts an answer without data", async () => {
     fixture.provider.answer = () => 204;
     expect(await api().send("jwt", { ...get, expects: "acceptance" })).toMatchObject({ found: true });
     expect(await failureFrom(api().send("jwt", get))).toMatchObject({ waitsFor: "data" });
   });
 
-  test("searches an answer for an error where the settings say where", async () => {
+  test("searches an answer for an error at the configured place", async () => {
     fixture.provider.answer = () => ({ json: { error: { code: "late" } } });
     const error = { path: "error.code", means: "not-ready" } as const;
     const call = new ProviderApi(fixture.provider.url, { ...limits, error }, () => noon);
@@ -56,7 +56,7 @@ describe("a call", () => {
     expect(await api().send("jwt", get)).toMatchObject({ found: true });
   });
 
-  test("by a link of an answer goes where it leads on from the path, on the provider's own origin", async () => {
+  test("follows a link of an answer relative to the path, on the provider's own origin", async () => {
     fixture.provider.answer = () => ({ json: [] });
     const base = `${fixture.provider.url}/base`;
     for (const link of [
@@ -71,7 +71,7 @@ describe("a call", () => {
     expect(paths).toEqual(["/base/api/v0.4/users?page=2", "/other?page=3", "/x?page=4", "/y"]);
   });
 
-  test("by a link to another origin is given up: the token goes nowhere else", async () => {
+  test("by a link to another origin is rejected: the token goes nowhere else", async () => {
     const elsewhere = await startTestProvider();
     onTestFinished(elsewhere.close);
     for (const link of [
@@ -103,7 +103,7 @@ describe("a call", () => {
   });
 
   test.each([301, 302, 303, 307, 308])(
-    "that is redirected with %i is given up, names only the host, and the token goes nowhere else",
+    "that is redirected with %i is rejected, names only the host, and the token goes nowhere else",
     async (status) => {
       const elsewhere = await startTestProvider();
       onTestFinished(elsewhere.close);
@@ -134,7 +134,7 @@ describe("a call", () => {
 });
 
 describe("the connection", () => {
-  test("is kept for the next call, after an error's page too", async () => {
+  test("is reused for the next call, even after an error page", async () => {
     const ports = new Set<unknown>();
     const call = api();
     for (const status of [200, 404, 503, 200]) {
@@ -149,7 +149,7 @@ describe("the connection", () => {
     expect(ports.size).toBe(1);
   });
 
-  test("is cut rather than read on where an error's page does not end", async () => {
+  test("is closed if an error page does not end", async () => {
     const isCut = Promise.withResolvers<void>();
     fixture.provider.answer = () => (response) => {
       response.on("close", isCut.resolve).writeHead(404);
@@ -165,7 +165,7 @@ describe("the connection", () => {
 });
 
 describe("the time that a caller has left", () => {
-  test("ends a call that its own time-outs would bear", async () => {
+  test("ends a call within its own time-outs", async () => {
     fixture.provider.answer = () => () => undefined;
     const patient = { connectSeconds: 5, headersSeconds: 60, bodySeconds: 60 };
     const call = new ProviderApi(fixture.provider.url, { ...limits, timeouts: patient }, () => noon);
@@ -188,12 +188,12 @@ describe("a provider that", () => {
     ],
     ["cuts the connection", () => (response) => response.destroy(), expect.any(String)],
     ["speaks no HTTP", () => (response) => response.socket?.end("hello\r\n\r\n"), expect.any(String)],
-  ])("%s may be called again", async (_, answer, reason) => {
+  ])("%s is retryable", async (_, answer, reason) => {
     fixture.provider.answer = answer;
     expect(await failureFrom(api().send("jwt", get))).toMatchObject({ type: "retryable", reason });
   });
 
-  test("is not there may be called again", async () => {
+  test("is unreachable is retryable", async () => {
     const gone = await startTestProvider();
     await gone.close();
     expect(await failureFrom(api(gone.url).send("jwt", get))).toEqual({

@@ -83,7 +83,7 @@ test("a refused token is read again, and the call is made once more with the new
   expect(reported).toEqual([]);
 });
 
-test("a token that is refused twice makes the call wait, is tried no third time, and is reported", async () => {
+test("a token that is refused twice makes the call wait, is not tried again, and is reported", async () => {
   expect(await failureFrom(client.call(get))).toEqual(refused);
   expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
   expect(reported).toEqual([currentVersion()]);
@@ -154,14 +154,14 @@ test("a call that is refused after others have read the new token uses theirs", 
   expect(reads()).toBe(before);
 });
 
-test("a token that is known to be of no use waits without a call, until another is set", async () => {
+test("a token that is known to be refused waits without a call until another is set", async () => {
   ended = String(currentVersion());
   expect(await failureFrom(client.call(get))).toEqual(refused);
   expect(provider.requests).toEqual([]);
   expect(reported).toEqual([]);
 });
 
-test("a gate reports beforehand what would keep a call from being made", async () => {
+test("a gate reports in advance why a call could not be made", async () => {
   await expect(client.checkReady()).resolves.toBeUndefined();
   ended = String(currentVersion());
   expect(await failureFrom(client.checkReady())).toEqual(refused);
@@ -171,7 +171,7 @@ test("a gate reports beforehand what would keep a call from being made", async (
   expect(provider.requests).toEqual([]);
 });
 
-test("another failure is not made up for with another token", async () => {
+test("another failure is not retried with another token", async () => {
   provider.answer = () => 500;
   expect(await failureFrom(client.call(get))).toMatchObject({ reason: "the provider answered 500" });
   expect(provider.requests).toHaveLength(1);

@@ -57,7 +57,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(await note.read()).toBe("v1");
   });
 
-  test("however long a version is refused, one refresh is asked for; for the next version one more", async () => {
+  test("a refused version requests one refresh however long it is refused; the next version another", async () => {
     const { report } = knowing();
     for (let minute = 0; minute < 5; minute += 1) {
       await report("v1");
@@ -68,7 +68,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(asked).toBe(2);
   });
 
-  test("a version that was noted first by one who asks nobody is asked for by the next one who can", async () => {
+  test("a version first noted by a caller that cannot request a refresh is requested by the next one that can", async () => {
     const silent = tokenRefusals(note, undefined, () => new Date(time));
     await silent.report("v1");
     expect(asked).toBe(0);
@@ -83,7 +83,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(asked).toBe(2);
   });
 
-  test("an operator sees of a version whether it was refused, and whether that is the end of it", async () => {
+  test("an operator sees whether a version was refused, and whether that is final", async () => {
     const known = () => refusalOf(made.system.dynamodb, made.table.name, "v1");
     expect(await known()).toBe("none");
     await note.note("v1");
@@ -100,12 +100,12 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(writes()).toBe(before);
   });
 
-  test("a refresh that can't be asked for is left to the next scheduled run, which reads the note", async () => {
+  test("a refresh that cannot be requested is left to the next scheduled run, which reads the note", async () => {
     await knowing(() => Promise.reject(new Error("throttled"))).report("v1");
     expect(await note.read()).toBe("v1");
   });
 
-  test("what can't be noted fails, and is noted the next time", async () => {
+  test("a note that cannot be written fails, and is written the next time", async () => {
     const { report } = knowing();
     const working = made.system.fail("dynamodb:UpdateItem");
     await expect(report("v1")).rejects.toThrow("injected by the test");
@@ -114,7 +114,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(asked).toBe(1);
   });
 
-  test("a version of no use is left alone for a minute once it was reported again, and then tried again", async () => {
+  test("a revoked version is skipped for a minute after it was reported again, and then retried", async () => {
     const { report, isEnded } = knowing();
     await report("v1");
     await note.conclude("v1", true);
@@ -133,7 +133,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(asked).toBe(1);
   });
 
-  test("a version that is of use again is used, and so is the next one", async () => {
+  test("a version that is accepted again is used, and so is the next one", async () => {
     await note.note("v1");
     await note.conclude("v1", true);
     await note.conclude("v1", false);

@@ -43,7 +43,7 @@ describe("the pages of a list that are kept", () => {
     return list && { ...list, items: Buffer.concat(list.items).toString() };
   };
 
-  test("come back whatever the provider's items hold, line ends too", async () => {
+  test("are returned unchanged whatever the provider's items contain, including line breaks", async () => {
     const item = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\n", "{}\n{}", ""));
     const known = fc.option(fc.nat(), { nil: undefined });
     await fc.assert(
@@ -56,7 +56,7 @@ describe("the pages of a list that are kept", () => {
     );
   });
 
-  test("are none where nothing was kept, or they were forgotten", async () => {
+  test("are empty if nothing was saved, or they were deleted", async () => {
     expect(await found()).toBeUndefined();
     await pages.keep(of, listOf("1"));
     await pages.forget(of);
@@ -89,7 +89,7 @@ describe("the pages of a list that are kept", () => {
     expect(await found({ ...of, range })).toBeUndefined();
   });
 
-  test("lie under their subject's name, where an erasure finds them", async () => {
+  test("are stored under their subject's name, where an erasure finds them", async () => {
     await pages.keep(of, listOf("1"));
     const prefix = `pages/account/${of.subject.id}/income/`;
     expect((await bucket.keys()).filter((key) => key.startsWith(prefix))).toEqual([

@@ -59,7 +59,7 @@ test.each([
   20_000,
 );
 
-test("an unavailable Secrets Manager is asked every 10 seconds, and not by each webhook", async () => {
+test("an unavailable Secrets Manager is called every 10 seconds, not for each webhook", async () => {
   await after(0);
   mend = system.fail("secretsmanager:GetSecretValue");
   const before = reads();

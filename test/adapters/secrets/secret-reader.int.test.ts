@@ -28,7 +28,7 @@ const rotate = (value: string) =>
   system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: value });
 const reads = () => system.calls().get("test secretsmanager:GetSecretValue") ?? 0;
 
-test("a value is read once and kept for 60 seconds, however many ask", async () => {
+test("a value is read once and cached for 60 seconds, whatever the number of callers", async () => {
   const before = reads();
   expect(await Promise.all([reader.read(), reader.read(), reader.read()])).toEqual(
     Array.from({ length: 3 }, () => "parsed first"),
@@ -43,7 +43,7 @@ test("a value is read once and kept for 60 seconds, however many ask", async () 
   expect(keptForInSeconds).toBe(60);
 });
 
-test("another time to keep it can be given", async () => {
+test("the cache time can be set", async () => {
   const brief = secretReader(system.secretsManager, secretId, parse, {
     now: () => new Date(time),
     keptFor: 2,
@@ -56,7 +56,7 @@ test("another time to keep it can be given", async () => {
   expect(await brief.read()).toBe("parsed second");
 });
 
-test("reading again takes the present value at once, and keeps it", async () => {
+test("a forced read returns the current value at once, and caches it", async () => {
   await reader.read();
   rotate("second");
   expect(await reader.readAgain()).toBe("parsed second");
@@ -65,7 +65,7 @@ test("reading again takes the present value at once, and keeps it", async () => 
   expect(reads()).toBe(before);
 });
 
-test("a read that fails fails for all who wait for it, and is not kept", async () => {
+test("a failed read fails for all callers waiting for it, and is not cached", async () => {
   const working = system.fail("secretsmanager:GetSecretValue");
   const outcomes = await Promise.allSettled([reader.read(), reader.read()]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
@@ -73,14 +73,14 @@ test("a read that fails fails for all who wait for it, and is not kept", async (
   expect(await reader.read()).toBe("parsed first");
 });
 
-test("a value that can't be parsed is not kept", async () => {
+test("a value that cannot be parsed is not cached", async () => {
   rotate("broken");
   await expect(reader.read()).rejects.toThrow("the secret is broken");
   rotate("fixed");
   expect(await reader.read()).toBe("parsed fixed");
 });
 
-test("a read that fails leaves what a later one has kept", async () => {
+test("a failed read does not replace the value of a later one", async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -5,7 +5,7 @@ import { isJwt, readClaims, readTokenLifetime } from "../../../adapters/secrets/
 const jwt = (claims: string) => `e30.${Buffer.from(claims).toString("base64url")}.c2ln`;
 
 describe("the claims of a token", () => {
-  it("are those of its payload, times only where they are numbers", () => {
+  it("are those of its payload, with times only if they are numbers", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (iat, exp) => {
         const lifetime = readTokenLifetime(jwt(JSON.stringify({ iat, exp })));
@@ -19,7 +19,7 @@ describe("the claims of a token", () => {
     expect(readTokenLifetime(jwt('{"iat":1e999,"exp":-1}'))).toEqual({ expiresAt: -1 });
   });
 
-  it("are none of any other text, and nothing is thrown", () => {
+  it("are empty for any other text, without an error", () => {
     const texts = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.array(fc.base64String(), { maxLength: 4 }).map((parts) => parts.join(".")),

@@ -111,7 +111,7 @@ test("a token that another has replaced as pending is not discarded in its place
   expect(await secret.pending()).toMatchObject(second);
 });
 
-test("a failure to read is thrown, not taken for nothing pending", async () => {
+test("a failed read is thrown, and not taken as nothing pending", async () => {
   const working = system.fail("secretsmanager:GetSecretValue");
   await expect(secret.pending()).rejects.toThrow("injected by the test");
   working();

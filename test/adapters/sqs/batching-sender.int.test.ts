@@ -21,7 +21,7 @@ const bodies = async (url: string) => (await system.drain(url)).map(({ Body }) =
 const hour = 3_600_000;
 
 describe("messages that several send to a queue at the same time", () => {
-  test("go with one request", async () => {
+  test("share one request", async () => {
     const send = batchingSender(sqsSender(system.sqs));
     const before = requests();
     const outcomes = await Promise.all([
@@ -34,7 +34,7 @@ describe("messages that several send to a queue at the same time", () => {
     expect(await bodies(queueUrl)).toEqual(["a", "b", "c"]);
   });
 
-  test("go with one request where who is ready first waits for the other", async () => {
+  test("share one request if the first sender waits for the other", async () => {
     const send = batchingSender(sqsSender(system.sqs));
     const before = requests();
     const latch = new CountdownLatch(2);
@@ -45,14 +45,14 @@ describe("messages that several send to a queue at the same time", () => {
     expect(requests() - before).toBe(1);
   });
 
-  test("go apart where the queues are others", async () => {
+  test("use separate requests for different queues", async () => {
     const send = batchingSender(sqsSender(system.sqs));
     const other = await system.createQueue();
     await Promise.all([send(queueUrl, [{ body: "a" }]), send(other, [{ body: "b" }])]);
     expect([await bodies(queueUrl), await bodies(other)]).toEqual([["a"], ["b"]]);
   });
 
-  test("are each told its own outcome", async () => {
+  test("each get their own outcome", async () => {
     const refused = { type: "retryable", reason: "no", delayInSeconds: 0 } as const;
     const send = batchingSender(async (_, messages) =>
       messages.map(({ body }) => (body === "bad" ? refused : undefined)),

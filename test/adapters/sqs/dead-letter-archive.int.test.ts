@@ -25,7 +25,7 @@ describe("the archive of dead letters", () => {
     await Promise.all(Array.from({ length: 12 }, (_, number) => archive.put("users", deadLetterOf(number))));
   });
 
-  it("gives back each dead letter as it was, in batches of ten, and keeps those that are not done", async () => {
+  it("returns each dead letter unchanged, in batches of ten, and keeps those that are not done", async () => {
     const seen: DeadLetter[] = [];
     const result = await archive.source("users")(async (deadLetters) => {
       expect(deadLetters.length).toBeLessThanOrEqual(10);
@@ -40,7 +40,7 @@ describe("the archive of dead letters", () => {
     expect(await bucket.keys()).not.toContain("dead-letters/users/2026-11-07/m-3.json");
   });
 
-  it("gives back what it can't read as a dead letter too, with all its text: it hides no other, and can go", async () => {
+  it("returns unreadable objects as dead letters too, with their text, so that they can be removed", async () => {
     const Key = "dead-letters/users/2026-11-07/broken.json";
     await system.s3.send(new PutObjectCommand({ Bucket: bucket.name, Key, Body: "{ user 7" }));
     const seen: DeadLetter[] = [];
@@ -53,12 +53,12 @@ describe("the archive of dead letters", () => {
     expect(await archive.count("users")).toBe(12);
   });
 
-  it("holds a dead letter once, however often it is written", async () => {
+  it("stores a dead letter once, however often it is written", async () => {
     await archive.put("users", deadLetterOf(1));
     expect(await archive.count("users")).toBe(12);
   });
 
-  it("reads no further when it is enough", async () => {
+  it("stops reading when the caller is done", async () => {
     let batches = 0;
     await archive.source("users")(async () => {
       batches += 1;
@@ -67,7 +67,7 @@ describe("the archive of dead letters", () => {
     expect(batches).toBe(1);
   });
 
-  it("passes over a dead letter that another reader took meanwhile", async () => {
+  it("skips a dead letter that another reader took meanwhile", async () => {
     const seen: DeadLetter[] = [];
     await archive.source("users")(async (deadLetters) => {
       seen.push(...deadLetters);
@@ -79,7 +79,7 @@ describe("the archive of dead letters", () => {
     expect(seen).toHaveLength(10);
   });
 
-  it("reports how many could not be taken away", async () => {
+  it("reports how many could not be removed", async () => {
     const endFault = system.fail("s3:DeleteObject", "m-5.json");
     const result = await archive.source("users")(async (done) => ({ done, isEnough: false }));
     endFault();
@@ -87,7 +87,7 @@ describe("the archive of dead letters", () => {
     expect(await bucket.keys()).toEqual(["dead-letters/users/2026-11-07/m-5.json"]);
   });
 
-  it("leaves what a later release wrote to that", async () => {
+  it("leaves objects of a later release in place", async () => {
     const Body = JSON.stringify({ schemaVersion: 3 });
     const Key = "dead-letters/users/2026-11-07/a.json";
     await system.s3.send(new PutObjectCommand({ Bucket: bucket.name, Key, Body }));

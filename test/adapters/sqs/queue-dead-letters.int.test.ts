@@ -50,15 +50,15 @@ describe("a long reading", () => {
     }
   };
 
-  it("goes on where dead letters come round again before others were seen", async () => {
+  it("continues if dead letters are redelivered before others were seen", async () => {
     expect(await read([["a", "b"], ["a"], ["b", "c"], []])).toEqual(["a", "b", "c"]);
   });
 
-  it("ends when all that it holds has come round", async () => {
+  it("ends when every message was redelivered", async () => {
     expect(await read([["a", "b"], ["a", "b"], ["a"], ["b"], ["unseen"]])).toEqual(["a", "b"]);
   });
 
-  it("shows a dead letter once that was taken away and that SQS shows again", async () => {
+  it("returns a removed dead letter once, even if SQS redelivers it", async () => {
     expect(await read([["done-1"], ["done-1", "a"], []])).toEqual(["done-1", "a"]);
   });
 });
@@ -81,7 +81,7 @@ describe("the dead letters of a queue", () => {
     deadLetters.map(({ body }) => body).sort();
   const left = async () => (await system.drain(queueUrl)).map(({ Body = "" }) => Body).sort();
 
-  it("are each seen once, and can be received at once when the reading ends, received once more", async () => {
+  it("are each seen once, and are visible again when the reading ends", async () => {
     const seen: DeadLetter[] = [];
     const result = await place()(async (deadLetters) => {
       expect(deadLetters.length).toBeLessThanOrEqual(10);
@@ -97,7 +97,7 @@ describe("the dead letters of a queue", () => {
     );
   });
 
-  it("are taken away where they are done, and no others", async () => {
+  it("are removed if they are done, and no others", async () => {
     await place()(async (deadLetters) => ({
       done: deadLetters.filter(({ body }) => body.endsWith("4")),
       isEnough: false,
@@ -105,7 +105,7 @@ describe("the dead letters of a queue", () => {
     expect(await left()).toEqual(all.filter((body) => !body.endsWith("4")));
   });
 
-  it("are left alone when it is enough", async () => {
+  it("stay in the queue when the caller stops", async () => {
     let batches = 0;
     await place()(async () => {
       batches += 1;
@@ -115,14 +115,14 @@ describe("the dead letters of a queue", () => {
     expect(await left()).toEqual(all);
   });
 
-  it("are released where looking at them fails", async () => {
+  it("are released if checking them fails", async () => {
     await expect(place()(() => Promise.reject(new Error("looking failed")))).rejects.toThrow(
       "looking failed",
     );
     expect(await left()).toEqual(all);
   });
 
-  it("are released where they can't be taken away", async () => {
+  it("are released if they cannot be removed", async () => {
     const endFault = system.fail("sqs:DeleteMessageBatch");
     await expect(place()(async (done) => ({ done, isEnough: false }))).rejects.toThrow(
       "injected by the test",
@@ -131,7 +131,7 @@ describe("the dead letters of a queue", () => {
     expect(await left()).toEqual(all);
   });
 
-  it("may hide some where another reader has them in its hands, and where it was enough before the end", async () => {
+  it("may omit some if another reader holds them, or if the caller stopped early", async () => {
     const asked = queueDeadLetters(system.sqs, queueUrl, () => 60, mayHoldOthers(system.sqs, queueUrl));
     const look = (isEnough: boolean) => async () => ({ done: [], isEnough });
     expect(await asked(look(true))).toEqual({ notRemoved: 0, mayHaveMore: true });
@@ -140,7 +140,7 @@ describe("the dead letters of a queue", () => {
     expect(await asked(look(false))).toEqual({ notRemoved: 0, mayHaveMore: true });
   });
 
-  it("leave out what another reader has in its hands", async () => {
+  it("omit those that another reader holds", async () => {
     const others = await system.receive(queueUrl);
     const seen: DeadLetter[] = [];
     await place()(async (deadLetters) => {

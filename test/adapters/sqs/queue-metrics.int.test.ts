@@ -71,7 +71,7 @@ describe("when something was last sent", () => {
   });
 });
 
-test("the last time that a queue was asked for messages counts in vain or not, for two weeks", async () => {
+test("the last receive call of a queue is known for two weeks, even if it was empty", async () => {
   const url = await usedQueue("asked");
   const empty = await emptyQueue("asked-in-vain");
   const unread = await usedQueue("unread");
@@ -82,7 +82,7 @@ test("the last time that a queue was asked for messages counts in vain or not, f
   expect([...(await metricsIn(15 * 24).lastAsked(all)).keys()]).toEqual([]);
 });
 
-test("a subscriber's queue with messages that nobody has asked for was never read", async () => {
+test("a subscriber's queue with messages and without receive calls was never read", async () => {
   const { sqs, cloudwatch } = clients(system, system.operator);
   const [own, unread, read, empty] = [
     await usedQueue("own"),
@@ -99,7 +99,7 @@ test("a subscriber's queue with messages that nobody has asked for was never rea
 });
 
 describe("the alarms of a stack", () => {
-  test("are those of its name alone, with what they mean and since when they are so", async () => {
+  test("are its own only, with description, state and the time of the last change", async () => {
     const names = [
       "stage-prod-TokenRefused1A2B-9XYZ",
       "stage-prod-eu-TokenRefused1A2B-9XYZ",

@@ -26,7 +26,7 @@ describe("a search in a queue", () => {
     });
   const bodies = async (queueUrl: string) => (await system.drain(queueUrl)).map(({ Body }) => Body);
 
-  it("finds a message behind others, takes it away, and lets the others be received again at once", async () => {
+  it("finds a message behind others, removes it, and makes the others visible again at once", async () => {
     const queueUrl = await queueWith(25);
 
     expect(await search(queueUrl)).toMatchObject({ found: [{ body: "mine", reason: undefined }] });
@@ -40,7 +40,7 @@ describe("a search in a queue", () => {
       expect(Number(Attributes?.ApproximateReceiveCount)).toBeLessThanOrEqual(2);
   });
 
-  it("releases what it holds also where nothing is found in its time", async () => {
+  it("releases its messages even if nothing is found in time", async () => {
     const queueUrl = await queueWith(3);
 
     const result = await search(queueUrl, { isWanted: () => false, seconds: 1 });
@@ -49,7 +49,7 @@ describe("a search in a queue", () => {
     expect(await bodies(queueUrl)).toHaveLength(4);
   });
 
-  it("releases what it holds also where the queue fails on the way", async () => {
+  it("releases its messages even if the queue fails meanwhile", async () => {
     const queueUrl = await queueWith(3);
     const endFault = system.fail("sqs:DeleteMessageBatch");
     await expect(search(queueUrl)).rejects.toThrow("injected by the test");
@@ -58,7 +58,7 @@ describe("a search in a queue", () => {
     expect((await bodies(queueUrl)).filter((body) => body !== "mine")).toHaveLength(3);
   });
 
-  it("deletes the others as well where they are nobody's", async () => {
+  it("deletes the others too if nobody owns them", async () => {
     const queueUrl = await queueWith(12);
 
     const { others } = await search(queueUrl, { isComplete: (found) => found.length > 0, others: "delete" });

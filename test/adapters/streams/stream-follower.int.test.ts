@@ -110,7 +110,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
     await ended;
   });
 
-  it("goes on after the last that it read, where a pause was too long for the iterator", async () => {
+  it("continues after the last record if a pause outlasted the iterator", async () => {
     const { seen, ready, stop, ended, troubles: errors } = follow(client, stream);
     await ready;
     await put("first");
@@ -137,7 +137,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
     await ended;
   });
 
-  it("goes on after any error where it is to endure, and says when", async () => {
+  it("continues after any error if it is to endure, and reports it", async () => {
     const turns: string[] = [];
     const ending = new AbortController();
     const records = followStream(client, stream, {
@@ -161,7 +161,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
     await ended;
   });
 
-  it("ends with the error where it may not read", async () => {
+  it("ends with the error if it may not read", async () => {
     void fail("dynamodb:GetShardIterator", "AccessDeniedException");
     await expect(follow(client, stream).ready).rejects.toMatchObject({ name: "AccessDeniedException" });
   });
@@ -225,7 +225,7 @@ describe("following a stream whose shards end", () => {
     server.close();
   });
 
-  it("reads what an open one still gets, then its children from their beginning, and none that had ended", async () => {
+  it("reads an open shard to its end, then its children from their start, and none that had ended", async () => {
     const rounds: (() => void)[] = [];
     const next = async () => {
       await expect.poll(() => rounds.length).toBe(1);
@@ -248,7 +248,7 @@ describe("following a stream whose shards end", () => {
     await ended;
   });
 
-  it("goes on at its beginning, where the stream has dropped what comes next", async () => {
+  it("continues at the oldest record if the stream has dropped the next", async () => {
     shards.splice(0, shards.length, { id: "only", records: [] });
     open.add("only");
     const { seen, ready, stop, ended } = follow(client, "arn:stream");

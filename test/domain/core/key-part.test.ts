@@ -16,7 +16,7 @@ describe("a part of a key", () => {
     expect(keyPart(text)).toBe(part);
   });
 
-  it("gives its text back when it is decoded, so that different texts have different parts", () => {
+  it("decodes to its text, so that different texts have different parts", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(decodeURIComponent(keyPart(text))).toBe(text);
@@ -24,7 +24,7 @@ describe("a part of a key", () => {
     );
   });
 
-  it("holds nothing that joins parts, and is no step up in a path", () => {
+  it("contains no separator, and is no parent directory in a path", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(keyPart(text)).not.toMatch(/[/#]|^\.{1,2}$/);
@@ -73,7 +73,7 @@ test("an item over the limit is a batch of its own", () => {
 describe("rounds", () => {
   const keyOf = ([key = ""]: string) => key;
 
-  it("hold each key once at most, its items one after the other", () => {
+  it("contain each key at most once, with its items in sequence", () => {
     expect(roundsOf(["a1", "b1", "a2", "c1", "a3", "b2"], keyOf)).toEqual([
       ["a1", "b1", "c1"],
       ["a2", "b2"],

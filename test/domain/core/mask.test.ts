@@ -27,7 +27,7 @@ function isList(value: Json): value is readonly Json[] {
 }
 
 describe("a masked value", () => {
-  it("reports nothing of what it masks: values that differ in their leaves alone are masked the same", () => {
+  it("reveals nothing: values that differ only in their leaves are masked alike", () => {
     fc.assert(
       fc.property(json, fc.integer({ min: 1 }), (value, seed) => {
         expect(mask(withOtherLeaves(value, seed))).toEqual(mask(value));
@@ -35,7 +35,7 @@ describe("a masked value", () => {
     );
   });
 
-  it("ends at a depth of 100, and so never the process", () => {
+  it("stops at a depth of 100, so it cannot exhaust the stack", () => {
     let value: unknown = 1;
     for (let depth = 0; depth < 100_000; depth += 1) value = depth % 2 === 0 ? [value] : { a: value };
     expect(JSON.stringify(mask(value))).toMatch(/"\(nested too deeply\)"/);

@@ -54,7 +54,7 @@ describe("an address", () => {
     },
   );
 
-  it("is treated the same where it is written as IPv6", () => {
+  it("is treated the same if written as IPv6", () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(isPrivateAddress(`::ffff:${address}`)).toBe(isPrivateAddress(address));
@@ -75,7 +75,7 @@ describe("a URL's host", () => {
     "http://[::1]",
     "http://[::ffff:127.0.0.1]",
     "https://[fd00::1]:8443",
-  ])("is private however it is written: %s", (url) => {
+  ])("is private in any notation: %s", (url) => {
     expect(isPrivateHost(new URL(url).hostname)).toBe(true);
   });
 
@@ -110,7 +110,7 @@ describe("source addresses", () => {
   });
 
   it.each(["everybody", [["10.0.0.0/8"], "x"], ["example.com"], [""]])(
-    "are refused where they are none: %s",
+    "are refused if invalid: %s",
     (value) => {
       expect(() => parseSourceAddresses(value)).toThrow("sourceAddresses:");
     },

@@ -49,7 +49,7 @@ describe("a timestamp", () => {
     expect(readTime(text)?.time).toBe(expected);
   });
 
-  it("is UTC where it has no zone, wherever the function runs", () => {
+  it("is in UTC without a zone, wherever the function runs", () => {
     const zone = process.env.TZ;
     process.env.TZ = "America/New_York";
     try {
@@ -61,7 +61,7 @@ describe("a timestamp", () => {
     }
   });
 
-  it("is none where the text is no date-time, or names one that does not exist", () => {
+  it("is undefined if the text is not a date-time, or names one that does not exist", () => {
     const wrong = [
       "",
       "now",
@@ -109,7 +109,7 @@ describe("a timestamp", () => {
     expect(parseTimestamp("2100-02-29 00:00:00")).toBeUndefined();
   });
 
-  it("is none where its offset leads out of the years of four digits", () => {
+  it("is undefined if its offset leads outside years of four digits", () => {
     expect(parseTimestamp("0000-01-01T00:00:00+00:01")).toBeUndefined();
     expect(parseTimestamp("9999-12-31T23:59:59-00:01")).toBeUndefined();
   });
@@ -177,7 +177,7 @@ describe("a Unix time", () => {
     {},
     [],
     true,
-  ])("is none where it has another length or form: %j", (value) => {
+  ])("is undefined in another length or form: %j", (value) => {
     expect(readTime(value)).toBeUndefined();
   });
 });
@@ -187,6 +187,6 @@ it.each([
   ["2026-03-01 12:34:56", "ISO 8601 without a zone: UTC"],
   ["2026-03-01", "ISO 8601, a date: its first moment in UTC"],
   ["Sun, 01 Mar 2026 12:34:56 GMT", "RFC 1123"],
-])("the form of %s is said: %s", (text, form) => {
+])("the format of %s is named: %s", (text, form) => {
   expect(readTime(text)?.form).toBe(form);
 });

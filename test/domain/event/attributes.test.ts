@@ -79,7 +79,7 @@ describe("a user's attributes in a webhook", () => {
     expect(read(body({}), { ...users, attributes })).toEqual(nothing);
   });
 
-  it("leaves out what can't be evaluated, and the event is stored", () => {
+  it("omits attributes that cannot be evaluated, and the event is stored", () => {
     const attributes = { size: "length(metadata.list)", loanId: "metadata.loan_id" };
     expect(read({ ...update, metadata: { loan_id: "L-1" } }, { ...users, attributes })).toEqual([
       { loanId: "L-1" },

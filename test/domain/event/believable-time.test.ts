@@ -23,7 +23,7 @@ it.each([
   expect(believed(time)).toBe(expected);
 });
 
-it("an event keeps all else that it says, and its own id", () => {
+it("an event keeps its other fields, and its own id", () => {
   const facts = { type: "account.connected", accountId: "a-1", eventId: "e-1" } as const;
   expect(withBelievableTime({ ...facts, time: "2126-11-26T12:00:00.000Z" }, receivedAt)).toEqual(facts);
 });

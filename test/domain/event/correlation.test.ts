@@ -46,7 +46,7 @@ describe("what follows from an event has its id", () => {
     expect(idsOf(ofState(undefined, first))).toEqual([connected.id, connected.id]);
   });
 
-  it("in the provider's answer to what it was asked because of it", () => {
+  it("in the provider's answer to a call that it caused", () => {
     const waiting = known(applyEvent(first, disconnected, 1));
     const { correlationId } = taskOf(ofState(first, waiting));
     const answered = known(
@@ -55,12 +55,12 @@ describe("what follows from an event has its id", () => {
     expect(idsOf(ofState(waiting, answered))).toEqual([disconnected.id]);
   });
 
-  it("in what is asked where its bytes came again, though the record does not name it any more", () => {
+  it("in the call after a repeat of its bytes, although the record no longer names it", () => {
     const waiting = known(applyEvent(known(applyEvent(first, disconnected, 1)), connected, 2));
     expect(idsOf(ofState(first, waiting))).toEqual([connected.id]);
   });
 
-  it("in the data that is read because of it, and in its replayed message, whatever was read since", () => {
+  it("in the data that it caused to be read, and in its replayed message, whatever was read since", () => {
     expect(idsOf(eventChange(updated))).toEqual([updated.id, updated.id]);
     const { correlationId = "" } = taskOf(eventChange(updated));
     const read = documentRead(undefined, "digest", { asOf: 1, correlationId });
@@ -77,7 +77,7 @@ describe("what follows from an event has its id", () => {
     ]);
   });
 
-  it("in what a repair does again", () => {
+  it("in the effects of a repair", () => {
     const waiting = known(applyEvent(first, disconnected, 1));
     expect(repairsOfState(waiting, false).flatMap(idsOf)).toContain(disconnected.id);
     expect(repairsOfEvent(eventChange(updated), undefined, {}).flatMap(idsOf)).toEqual([

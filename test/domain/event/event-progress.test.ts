@@ -22,12 +22,12 @@ describe("an event", () => {
   const connected = event("connected");
   const disconnected = event("disconnected", { type: "account.disconnected" });
 
-  it("is stored while nothing has followed, also where others of its subject were processed", () => {
+  it("is stored until it is processed, even if later ones of its subject were", () => {
     expect(progress(connected, undefined)).toEqual({ state: "stored" });
     expect(progress(disconnected, applyAll([connected]))).toEqual({ state: "stored" });
   });
 
-  it("is done once it is processed, with its outcome and the version that it led to", () => {
+  it("is done once it is processed, with its outcome and resulting version", () => {
     expect(progress(connected, applyAll([connected]))).toEqual({
       state: "done",
       outcome: "applied",
@@ -40,7 +40,7 @@ describe("an event", () => {
     expect(progress(connected, applyAll([connected, again]))).toEqual({ state: "done" });
   });
 
-  it("is being asked about where it contradicts, until the provider has answered", () => {
+  it("is being confirmed if it contradicts, until the provider has answered", () => {
     const state = applyAll([connected, disconnected]);
     expect(progress(disconnected, state)).toMatchObject({ state: "asking", outcome: "unconfirmed" });
     expect(progress(connected, state)).toEqual({ state: "done" });
@@ -85,7 +85,7 @@ describe("an endpoint's event", () => {
     expect(progressWith([readAt(2_000, ranged)]).state).toBe("fetching");
   });
 
-  it("waits for nothing where it says that there is no data yet", () => {
+  it("waits for nothing if it announces that there is no data yet", () => {
     expect(progressWith([], { dataAvailable: false }).state).toBe("done");
   });
 });

@@ -33,7 +33,7 @@ describe("the identity of an event", () => {
     expect(new Set(all.map((body) => identify("users", body))).size).toBe(all.length);
   });
 
-  it("holds the headers that the mapping reads, in whatever order they come", () => {
+  it("includes the headers that the mapping reads, in any order", () => {
     const body = Buffer.from("{}");
     const id = (headers: Readonly<Record<string, string>>) => identify("accounts", body, headers);
     expect(id({})).toBe(identify("accounts", body));

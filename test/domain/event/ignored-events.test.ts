@@ -33,12 +33,12 @@ describe("an event that the settings ignore", () => {
     ["an event that is wanted", { event: "connect_account" }, undefined],
     ["no name", {}, undefined],
     ["a number", { event: 5 }, undefined],
-  ])("is known by its name alone: %s", (_, body, name) => {
+  ])("is identified by its name alone: %s", (_, body, name) => {
     const mapping = ignoring("ping", "connector/status_updated");
     expect(ignoredName(mapping, deliveryOf(body), jmespathSearch)).toBe(name);
   });
 
-  it("is known by a header, too", () => {
+  it("can be identified by a header", () => {
     const mapping = { ...ignoring("ping"), type: { header: "ce-type" } };
     const delivery = deliveryOf(null, { "ce-type": "ping" });
     expect(ignoredName(mapping, delivery, jmespathSearch)).toBe("ping");

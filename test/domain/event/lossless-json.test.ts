@@ -11,7 +11,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-it("says at import that the runtime can't keep the digits of numbers", async () => {
+it("fails at import if the runtime cannot keep the digits of numbers", async () => {
   await expect(import("../../../domain/event/lossless-json.ts")).rejects.toThrow(
     /lacks JSON\.rawJSON .* run it on Node 22 or later/,
   );

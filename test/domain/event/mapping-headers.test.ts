@@ -34,13 +34,13 @@ describe("a mapping that reads headers", () => {
     expect(read(headers, null)).not.toHaveProperty("userId");
   });
 
-  it("reads true and false out of a header, and refuses another text", () => {
+  it("reads true and false from a header, and refuses other texts", () => {
     for (const connected of [true, false])
       expect(read({ ...headers, "x-linked": String(connected) })).toMatchObject({ connected });
     expect(() => read({ ...headers, "x-linked": "yes" })).toThrow("connected: expected true or false");
   });
 
-  it("refuses what lacks them by the field that is missing, whatever an object inherits", () => {
+  it("refuses webhooks without them by the missing field, whatever an object inherits", () => {
     expect(() => read({})).toThrow("type: the payload names no event");
     expect(() => mapPayload({ ...mapping, type: { header: "constructor" } }, {}, jmespathSearch, {})).toThrow(
       "type: the payload names no event",
@@ -58,7 +58,7 @@ describe("a mapping that reads headers", () => {
     expect(parseMapping(JSON.parse(JSON.stringify(mapping)))).toEqual(mapping);
   });
 
-  it("can't name what may hold a credential", () => {
+  it("cannot name a header that may contain a credential", () => {
     const refused = [
       "authorization",
       "proxy-authorization",
@@ -91,7 +91,7 @@ describe("a header that changes from try to try", () => {
     ...["date", "x-request-id", "traceparent", "x-amzn-trace-id", "x-forwarded-for", "user-agent"],
     ...["x-redelivery", "x-delivery-count", "x-sending-time"],
   ];
-  it.each(tries)("is known by its name: %s", (name) => expect(changesByTry(name)).toBe(true));
+  it.each(tries)("is recognized by its name: %s", (name) => expect(changesByTry(name)).toBe(true));
 
   const others = [
     ...["ce-id", "ce-time", "ce-type", "ce-source", "webhook-id", "svix-id", "x-event-id", "x-event-time"],

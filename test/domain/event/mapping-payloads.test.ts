@@ -68,7 +68,7 @@ describe("a payload", () => {
     }
   });
 
-  it("that does not say whom it speaks of is refused by the field that is missing", () => {
+  it("that names no subject is refused by the missing field", () => {
     expect(reasonOf({ action: "create_user" }, defaultMapping.users)).toMatch(/^userId: missing/);
     expect(reasonOf({ action: "connect_account", user_id: userId })).toMatch(/^accountId: missing/);
     expect(reasonOf({ action: "connect_account", account_id: "" })).toMatch(/^accountId: missing/);
@@ -105,7 +105,7 @@ describe("a payload", () => {
     expect(map({ ...account, sent_at: "" }, timed)).not.toHaveProperty("time");
   });
 
-  it("is refused for good, and never quoted in the reason, whatever it holds", () => {
+  it("is refused permanently, and never quoted in the reason, whatever it contains", () => {
     const canary = "canary-7805112093";
     const broken = fc.oneof(
       fc.constantFrom<unknown>(canary, [canary], { [canary]: canary }, null, 5, true, "", `${canary}\ud800`),

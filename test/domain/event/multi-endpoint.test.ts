@@ -73,7 +73,7 @@ describe("update_multi_endpoint", () => {
     expect(eventsIn(body, endpoints, { kind: "endpoints" }).map(said)).toEqual(expected);
   });
 
-  it("keeps of each element nothing of the others", () => {
+  it("stores nothing of the other elements with each element", () => {
     const body = {
       ...name,
       ...about,
@@ -84,7 +84,7 @@ describe("update_multi_endpoint", () => {
     expect(JSON.parse(income?.text ?? "")).toEqual({ ...name, ...about, endpoint: "income" });
   });
 
-  it("has the identities that a checker with code of its own expects", () => {
+  it("has the identities that an independent implementation calculates", () => {
     const text = JSON.stringify({
       ...name,
       ...about,

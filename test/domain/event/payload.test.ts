@@ -17,7 +17,7 @@ function errorOf(text: string): string | undefined {
 }
 
 describe("a body", () => {
-  it("loses them too where their names are escaped or stand twice", () => {
+  it("loses them even if their names are escaped or repeated", () => {
     expect(keptOf('{"\\u006cink":"one","link":"two","a":{"sessio\\u006e":"x"}}')).toBe('{"a":{}}');
   });
 

@@ -71,7 +71,7 @@ describe("a webhook's list of events", () => {
       { events: Array.from({ length: 1_001 }, (_, index) => connect(`a-${index}`)) },
       "events: a list of 1001, and one webhook may hold 1000 events",
     ],
-  ])("is refused whole where it is %s", (_, body, reason) => {
+  ])("is refused as a whole if it is %s", (_, body, reason) => {
     const text = JSON.stringify(body, (_name, value) => (typeof value === "bigint" ? Number(value) : value));
     expect(refusalOf(() => eventsIn(text, { ...accounts, events: "events" }))).toBe(reason);
   });

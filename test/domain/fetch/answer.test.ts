@@ -183,14 +183,14 @@ describe("an answer of 200 with a place for an error", () => {
     );
   });
 
-  it("is an error too where something was to be done, and at a place in a list", () => {
+  it("is an error for actions too, and at a place in a list", () => {
     expect(outcome({ body: '{"error":{"code":"late"}}' }, "acceptance", place)).toBe("wait 0");
     const first = { path: "errors.0.code", means: "failed" } as const;
     expect(outcome({ body: '{"errors":[{"code":"late"}]}' }, "data", first)).toBe("wait 0");
     expect(outcome({ body: '{"errors":[]}' }, "data", first)).toBe("data");
   });
 
-  it("is data where the settings know no such place", () => {
+  it("is data if the settings name no such place", () => {
     expect(outcome({ body: '{"error":{"code":"late"}}' })).toBe("data");
   });
 });

@@ -15,7 +15,7 @@ const settings = { failures: 5, baseSeconds: 10, maxSeconds: 60 };
 const secondsAfterNow = (openUntil: number) => (openUntil - now.getTime()) / 1000;
 
 describe("a breaker", () => {
-  it("waits twice as long each time that the provider is found dead, up to the longest wait", () => {
+  it("doubles its wait each time a probe fails, up to the longest wait", () => {
     let breaker = closed;
     const waits = [10, 20, 40, 60, 60].map((_, index) => {
       breaker = reopened(breaker, now, settings, 1);
@@ -25,7 +25,7 @@ describe("a breaker", () => {
     expect(waits).toEqual([10, 20, 40, 60, 60]);
   });
 
-  it("waits at random between half of that and all", () => {
+  it("waits a random time between half of that and all of it", () => {
     expect(secondsAfterNow(reopened(closed, now, settings, 0).openUntil)).toBe(5);
     expect(secondsAfterNow(reopened(closed, now, settings, 0.5).openUntil)).toBe(7.5);
   });
@@ -37,13 +37,13 @@ describe("a breaker", () => {
     expect(secondsAfterNow(paused(opened, now, 0.0005).openUntil)).toBe(0.001);
   });
 
-  it("spreads those who wait over twice the time between two tries", () => {
+  it("spreads waiting callers over twice the time between two probes", () => {
     expect([0, 1, 9].map((opened) => spreadInSeconds({ openUntil: 0, opened }, settings))).toEqual([
       20, 40, 120,
     ]);
   });
 
-  it("has settings that are refused by name", () => {
+  it("refuses invalid settings by name", () => {
     expect(parseBreakerSettings(settings)).toEqual(settings);
     for (const name of Object.keys(settings)) {
       expect(() => parseBreakerSettings({ ...settings, [name]: "many" })).toThrow(name);

@@ -35,7 +35,7 @@ describe("the time before a call", () => {
   it.each([
     ["DynamoDB's date", now + 1, now + 1],
     ["the last first receive of its tasks", now - 1, now],
-  ])("is the latest that is known: %s", (_, serviceDate, expected) => {
+  ])("is the latest known one: %s", (_, serviceDate, expected) => {
     expect(timeBefore(serviceDate, [task("m1"), { firstReceivedAt: now - 9 }])).toBe(expected);
   });
 });
@@ -78,11 +78,11 @@ describe("a planned read", () => {
       expect(resumed.waiting.map(({ messageId }) => messageId)).toEqual(["newer"]);
     });
 
-    it("begins anew where another write was faster", () => {
+    it("restarts if another write was faster", () => {
       expect(planWith(3_001)).toMatchObject({ isResumed: false, asOf: now, known: 3_001, waiting: [] });
     });
 
-    it("begins anew where no task is left that the pages cover", () => {
+    it("restarts if no task is left that the pages cover", () => {
       const others = { ...pages, by: [messageDigest("done")] };
       expect(planWith(3_000, others)).toMatchObject({ isResumed: false, asOf: now });
     });
@@ -90,12 +90,12 @@ describe("a planned read", () => {
 });
 
 describe("a task whose call was made", () => {
-  it("is done where the write was accepted", () => {
+  it("is done if the write was accepted", () => {
     expect(outcomeOfWrite("accepted", task("m1"), undefined, now)).toBe("done");
   });
 
   it.each(["refused", "unknown"] as const)(
-    "whose write's answer is %s is done only where it is void",
+    "whose write's answer is %s is done only if the task is already covered",
     (answer) => {
       expect(outcomeOfWrite(answer, task("m1"), documentOf(now, "m1"), now)).toBe("done");
       expect(outcomeOfWrite(answer, task("m1", now), documentOf(now, "m2"), now)).toEqual({

@@ -8,7 +8,7 @@ describe("a range of dates", () => {
     ["2026-01-01", "2026-01-31"],
     ["2026-01-01 00:00:00 UTC", "2026-01-31 23:59:59.999 UTC"],
     ["2026-01-01T00:00:00Z", "2026-01-31T23:59:59+02:00"],
-  ])("is what an event says: %s to %s", (dateStart, dateEnd) => {
+  ])("is taken from an event: %s to %s", (dateStart, dateEnd) => {
     expect(rangeOf({ dateStart, dateEnd })).toEqual({ start: dateStart, end: dateEnd });
   });
 
@@ -19,7 +19,7 @@ describe("a range of dates", () => {
     ["2026-01-01", "20260131"],
     ["2026-01-01#2026-01-02", "2026-01-31"],
     ["2026-01-01", "../2026-01-31"],
-  ])("is none where one date is missing or in no known form: %s to %s", (dateStart, dateEnd) => {
+  ])("is undefined if a date is missing or in an unknown format: %s to %s", (dateStart, dateEnd) => {
     const dates = { ...(dateStart && { dateStart }), ...(dateEnd && { dateEnd }) };
     expect(rangeOf(dates)).toBeUndefined();
   });

@@ -7,7 +7,7 @@ import { account, documentRead, userId } from "../samples.ts";
 const range = { start: "2026-01-01", end: "2026-01-31" };
 
 describe("a document after a call", () => {
-  it("says what was read, as of when, for which messages and of whose data", () => {
+  it("records the data read, as of when, for which messages and for whom", () => {
     const task = documentTask(account, { endpoint: "income" }, 5, {
       cause: "e.1",
       correlationId: "e",
@@ -41,12 +41,12 @@ describe("a document after a call", () => {
     expect(other).toMatchObject({ correlationId: "three", announced: 30, news: true });
   });
 
-  it("keeps whose data it is where a later task does not know", () => {
+  it("keeps its user if a later task does not name one", () => {
     const first = documentRead(undefined, "d", { asOf: 10, userId });
     expect(documentRead(first, "e", { asOf: 20 })).toMatchObject({ userId });
   });
 
-  it("has no digest and no size where the provider has none, and is news where it had some before", () => {
+  it("has no digest and size if the provider has no data, and is news if it had some before", () => {
     const none = documentRead(undefined, undefined, { asOf: 10, by: ["m"] });
     expect(none).toEqual({ subject: account, endpoint: "income", asOf: 10, by: ["m"], news: false });
     const gone = documentRead(documentRead(none, "d", { asOf: 20 }), undefined, { asOf: 30 });
@@ -56,12 +56,12 @@ describe("a document after a call", () => {
   });
 });
 
-it("a document is announced after what was announced before, also where its asOf fell", () => {
+it("a document is announced after earlier announcements, even if its asOf decreased", () => {
   const first = documentRead(undefined, "a", { asOf: 10 });
   expect(documentRead(first, "b", { asOf: 5 })).toMatchObject({ asOf: 5, announced: 11 });
 });
 
-it("a document is news again where the provider has the same once more", () => {
+it("a document is news again if the provider returns to earlier data", () => {
   const gone = documentRead(documentRead(undefined, "a", { asOf: 10 }), undefined, { asOf: 20 });
   expect(documentRead(gone, "a", { asOf: 30 })).toMatchObject({ announced: 30, news: true });
 });

@@ -102,7 +102,7 @@ describe("a list is followed", () => {
     }
   });
 
-  it("by its links, which may stand in an object", () => {
+  it("by its links, which may be in an object", () => {
     const pages = ['{"data":[1],"links":{"next":"/b"}}', '{"data":[2],"links":{}}'];
     expect(follow(links, () => pages.shift() ?? "").calls).toEqual(["/list", "/b"]);
   });
@@ -144,7 +144,7 @@ describe("a list is given up", () => {
     expect(pages).toBe(5);
   });
 
-  it("where its cursors go in a circle of any length, before it was gone through three times", () => {
+  it("if its cursors form a cycle of any length, before its third round", () => {
     fc.assert(
       fc.property(fc.nat(40), fc.integer({ min: 1, max: 40 }), (before, length) => {
         let page = -1;
@@ -160,7 +160,7 @@ describe("a list is given up", () => {
     );
   });
 
-  it("where a provider that knows no numbers of pages gives the first page again", () => {
+  it("if a provider without page numbers repeats the first page", () => {
     let calls = 0;
     expect(
       failing(numbers, () => {

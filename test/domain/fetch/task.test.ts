@@ -92,7 +92,7 @@ describe("a task as the text of a message", () => {
     ["of a start", started],
     ["of a start's check", { ...started, type: "verifyStart" as const }],
     ["of a state", stateTask("fetchState", account, 1, {})],
-  ])("comes back as it was written: one %s", (_, task) => {
+  ])("is parsed as it was written: one %s", (_, task) => {
     expect(readTask(writeTask(task))).toEqual(task);
   });
 });

@@ -17,12 +17,12 @@ describe("the wait of a task", () => {
     expect([1, 2, 3].map((receives) => waitFor(receives, pace, 1))).toEqual([4, 8, 16]);
   });
 
-  it("is at least what is asked for, with the back-off's spread on top", () => {
+  it("is at least the requested wait, plus the backoff's jitter", () => {
     expect(waitFor(1, { ...pace, atLeastSeconds: 60 }, 0)).toBe(60);
     expect(waitFor(1, { ...pace, atLeastSeconds: 60 }, 1)).toBe(62);
   });
 
-  it.each([0, 1])("is never above the longest, whatever asks for more (random: %d)", (random) => {
+  it.each([0, 1])("never exceeds the maximum, whatever is requested (random: %d)", (random) => {
     const waits = [waitFor(9, pace, random), waitFor(1_000, pace, random)];
     const asked = waitFor(1, { ...pace, atLeastSeconds: 10_000 }, random);
     for (const wait of [...waits, asked]) expect(wait).toBe(random === 0 ? 900 : 886);
@@ -50,7 +50,7 @@ describe("a task that keeps failing", () => {
     }
   });
 
-  it("can be borne for 240 hours, and for less where its longest wait is shorter", () => {
+  it("survives 240 hours, or less if its longest wait is shorter", () => {
     expect(longestOutageInHours(900, limits)).toBeGreaterThanOrEqual(240);
     expect(longestOutageInHours(90, limits)).toBe(24);
     expect(longestOutageInHours(90_000, limits)).toBe(13 * 24);

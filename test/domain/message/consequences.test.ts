@@ -59,7 +59,7 @@ describe("a receipt of an event", () => {
     ]);
   });
 
-  it("leads to nothing where the write counted none", () => {
+  it("has no effect if the write counted none", () => {
     expect(consequencesOf(eventChange(connected, 2, 2), settings)).toEqual([]);
   });
 });
@@ -81,18 +81,18 @@ describe("a receipt of an endpoint's event", () => {
     ]);
   });
 
-  it("that came again has its document read since then, and announces nothing", () => {
+  it("that repeats reads its document again, and announces nothing", () => {
     expect(ofEvent(updated, 2)).toEqual([{ type: "call", task: taskAfter(2) }]);
   });
 
-  it("that came several times at once is announced once, and read since the last", () => {
+  it("that repeats within a batch is announced once, and read since the last one", () => {
     expect(consequencesOf(eventChange(updated, 3, 0), settings)).toMatchObject([
       { type: "call", task: { since: receiptsOf(3).since, cause: `${updated.id}.3` } },
       { type: "publish", message: { id: updated.id } },
     ]);
   });
 
-  it("reads nothing where it says that no data is available yet", () => {
+  it("reads nothing if it announces that no data is available yet", () => {
     const empty = eventOf("endpoint.updated", { endpoint: "income", dataAvailable: false });
     expect(ofEvent(empty).map((consequence) => consequence.type)).toEqual(["publish"]);
     expect(ofEvent(empty, 2)).toEqual([]);
@@ -132,7 +132,7 @@ describe("a change of a state", () => {
     expect(tasksOf(ofState(gone, next(gone, timed("deleted", 3))))).toEqual([]);
   });
 
-  it("starts nothing for an account that is deleted, though all that was before is unknown", () => {
+  it("starts nothing for a deleted account, even if its earlier state is unknown", () => {
     const gone = applyProviderAnswer(
       applied([connected, eventOf("account.deleted")]),
       2,
@@ -170,7 +170,7 @@ describe("a change of a state", () => {
     expect(tasksAfter([connected, disconnected], false)).toEqual([]);
   });
 
-  it("asks the provider whenever it is unconfirmed, for the version that is, and never else", () => {
+  it("calls the provider for each unconfirmed version, and for no other", () => {
     const known = applied([connected]);
     const waiting = next(known, disconnected);
     expect(ofState(known, waiting)).toContainEqual({
@@ -205,7 +205,7 @@ describe("a change of a state", () => {
     }
   });
 
-  it("is published once for each event and answer, and not for bytes that came again", () => {
+  it("is published once for each event and answer, and not for repeated bytes", () => {
     const known = applied([connected]);
     const waiting = next(known, disconnected);
     expect(messagesOf(ofState(known, waiting))).toHaveLength(1);
@@ -232,7 +232,7 @@ describe("a change of a document", () => {
     expect(ofDocument(undefined, documentRead(undefined, undefined, { asOf: 10 }))).toEqual([]);
   });
 
-  it("that leaves it as it was has no consequences", () => {
+  it("without an effect has no consequences", () => {
     expect(ofDocument(first, first)).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ describe("the contract with subscribers", () => {
     expect(messageTypes).toEqual([...new Set(messageTypes)]);
   });
 
-  it("allows all that the domain produces, and no field that it does not name", () => {
+  it("allows every message of the domain, and no unnamed field", () => {
     fc.assert(
       fc.property(messageHistories, (messages) => {
         for (const message of messages) expect(contractMessage(JSON.stringify(message))).toEqual(message);

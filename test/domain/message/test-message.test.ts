@@ -5,7 +5,7 @@ import { readMessage } from "../../../packages/subscriber/read-message.ts";
 const at = new Date("2026-11-21T12:00:00Z");
 const message = testMessage("7b1c", "risk-team", "/income-events/prod", at);
 
-test("a test message is a CloudEvent like all others, of a type that says so", () => {
+test("a test message is a CloudEvent with its own type", () => {
   expect(readMessage(JSON.stringify(message))).toEqual({ type: "message", message });
   expect(message).toMatchObject({ type: "subscriber.test", data: { test: true }, time: at.toISOString() });
 });

@@ -13,7 +13,7 @@ describe("how a document is sent", () => {
     ["gzip; q=0, *", false],
     ["*", true],
     ["br, identity", false],
-  ])("is compressed where the caller takes that: %j: %s", (acceptEncoding, expected) => {
+  ])("is compressed if the caller accepts it: %j: %s", (acceptEncoding, expected) => {
     expect(takesGzip(acceptEncoding)).toBe(expected);
   });
 
@@ -24,7 +24,7 @@ describe("how a document is sent", () => {
     [`"other", W/"${digest}"`, true],
     ["*", true],
     ['"other"', false],
-  ])("is not sent again to who has it: %s: %s", (ifNoneMatch, expected) => {
+  ])("is not sent to a caller that has it: %s: %s", (ifNoneMatch, expected) => {
     expect(isKnown(ifNoneMatch, digest)).toBe(expected);
   });
 

@@ -58,7 +58,7 @@ describe("a path of the read API", () => {
     "/v1/accounts/a1/documents",
     "/v1/accounts/a1/documents/income/2026-01-01..2026-01-31/more",
     "/v1/accounts/a1/documents/income/versions/versions/versions",
-  ])("%s is nowhere", (target) => {
+  ])("%s is not found", (target) => {
     expect(route(target)).toMatchObject({ status: 404, type: "urn:income-events:problem:not-found" });
   });
 
@@ -75,7 +75,7 @@ describe("a path of the read API", () => {
     expect(route(target)).toMatchObject({ status: 400, field });
   });
 
-  it("is only read", () => {
+  it("is read-only", () => {
     expect(route("/v1/users/u1", "DELETE")).toMatchObject({ status: 405 });
   });
 

@@ -183,13 +183,13 @@ it.each<[string, readonly Document[], Failures, readonly Missing[]]>([
   },
 );
 
-it("takes a document for read since the connection that was read for a later event, however soon", () => {
+it("accepts a document read for a later event as read since the connection, however soon", () => {
   expect(afterDocument(begun(), read("income", { asOf: 1_100 }), 99_000)).toBeUndefined();
   expect(afterDocument(begun(), read("income", { asOf: 1_100, readFor: 1_000 }), 99_000)).toBeDefined();
   expect(afterDocument(begun(), read("income", { asOf: 1_100, readFor: 999 }), 99_000)).toBeUndefined();
 });
 
-it("waits with all that it announces until the account's state is confirmed", () => {
+it("delays its announcements until the account's state is confirmed", () => {
   const doubtful = stateAfter([connected, eventOf("account.deleted")]);
   const held = afterState(begun(), doubtful);
   if (held === undefined) throw new Error("nothing changed");
@@ -204,7 +204,7 @@ it.each<[string, State | undefined]>([
   ["was disconnected", stateAfter([timed("connected", 1), timed("disconnected", 2)])],
   ["began a newer connection", stateAfter([connected, disconnected, true])],
   ["is gone", undefined],
-])("says nothing at the deadline of an account that %s", (_, now) => {
+])("announces nothing at the deadline of an account that %s", (_, now) => {
   expect(atDeadline(begun(), 1_000, { state: now, documents: [], failures: {} }, 99_000)).toBe("settled");
 });
 

@@ -51,7 +51,7 @@ it("is announced by the version that announces it alone", () => {
   expect(followed({ ...ofUser, before: user })).toEqual([]);
 });
 
-it("is not announced of a user without accounts, such as after their erasure", () => {
+it("is not announced for a user without accounts, such as after their erasure", () => {
   const after = { ...user, accounts: [] };
   expect(publishedBy({ ...ofUser, after })).toEqual([]);
   expect(replayRecord({ ...ofUser, after }, origin)).toEqual([]);

@@ -155,7 +155,7 @@ const settings = {
 };
 
 describe.each(["all", "any"] as const)("with the rule %s", (rule) => {
-  it("announces what holds in the end, and nothing twice in a row, however relays overlap", () => {
+  it("announces the final state, and nothing twice in a row, however relays overlap", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom(0, -1), (steps, next) => {
         const relays = new Relays(rule);

@@ -49,7 +49,7 @@ const eventFrom = ({ id, kind, facts }: Drift): IncomeEvent => ({
 describe("a listed user", () => {
   const user = { id: userId, createdAt: "2026-02-01T12:00:00.000Z" };
 
-  it("that the table does not know was missing", () => {
+  it("that is not in the table was missing", () => {
     expect(compareUser(undefined, user, lately)).toMatchObject({
       drift: "missing",
       kind: "users",
@@ -70,7 +70,7 @@ describe("a listed user", () => {
 });
 
 describe("a listed account", () => {
-  it("that the table does not know was missing, and its event says all that is listed", () => {
+  it("that is not in the table was missing, and its event contains the listed fields", () => {
     for (const isConnected of [true, false]) {
       expect(drift(compare(undefined, isConnected))).toMatchObject({
         drift: "missing",
@@ -98,7 +98,7 @@ describe("a listed account", () => {
     expect(typeof comparison === "string" ? comparison : comparison.drift).toBe(expected);
   });
 
-  it("that is known otherwise makes the state unconfirmed, so that the provider is asked", () => {
+  it("that differs from the table makes the state unconfirmed, so that the provider is called", () => {
     const announced = applyEvent(connected, eventFrom(drift(compare(connected, false))), 1);
     expect(announced).toMatchObject({
       connected: true,
@@ -107,14 +107,14 @@ describe("a listed account", () => {
     });
   });
 
-  it("that is still unconfirmed is asked about again, whatever the list says", () => {
+  it("that is still unconfirmed is fetched again, whatever the list says", () => {
     const asking = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
     expect(asking.unconfirmed).toBe(true);
     const announced = applyEvent(asking, eventFrom(drift(compare(asking, true))), 1);
     expect(announced).toMatchObject({ unconfirmed: true, version: asking.version + 1 });
   });
 
-  it("that the table knows as deleted is never brought back to life", () => {
+  it("that is deleted in the table is never restored", () => {
     expect(compare(gone, true)).toBe("deleted");
   });
 });
@@ -122,7 +122,7 @@ describe("a listed account", () => {
 describe("a known account that is not listed", () => {
   const orphaned = (known: State | undefined) => compareAccount(userId, known, undefined, lately);
 
-  it("is an orphan, of which no event follows", () => {
+  it("is an orphan, which causes no event", () => {
     expect(orphaned(connected)).toEqual({
       drift: "orphaned",
       orphan: { accountId, userId, version: connected.version },
@@ -136,14 +136,14 @@ describe("a known account that is not listed", () => {
 });
 
 describe("a drift's event", () => {
-  it("is the same as long as the state is, and another one once it has moved on", () => {
+  it("is the same until the state changes", () => {
     const first = drift(compare(connected, false));
     expect(drift(compare(connected, false)).id).toBe(first.id);
     const moved = applyEvent(connected, eventFrom(first), 1);
     expect(drift(compare(moved, false)).id).not.toBe(first.id);
   });
 
-  it("is told apart from every other's", () => {
+  it("differs from every other's", () => {
     const versions = fc.integer({ min: 1, max: 9 });
     fc.assert(
       fc.property(versions, versions, fc.boolean(), fc.boolean(), (one, other, is, was) => {

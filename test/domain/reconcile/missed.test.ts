@@ -57,7 +57,7 @@ describe("webhooks that were answered with 429 or 5xx", () => {
     expect(missed(unanswered)).toEqual(expected);
   });
 
-  it("are made up for once, and those after a run are found again", () => {
+  it("are recovered once, and those after a run are found again", () => {
     const unanswered = failing([40, 50], [20, 2], [10, 1]);
     expect(missed(unanswered)).toEqual([40, 9]);
     expect(missed(unanswered, none, noon - 39 * minute)).toEqual([20, 9]);
@@ -82,7 +82,7 @@ describe("a gap in what is received", () => {
     expect(missed(none, accepted)).toEqual(expected);
   });
 
-  it("is one time together with the failures at its ends", () => {
+  it("merges with the failures at its ends", () => {
     expect(missed(failing([33, 4], [18, 4]), receiving(5, [30, 20]))).toEqual([33, 17]);
   });
 });

@@ -109,7 +109,7 @@ describe("the event of a deletion", () => {
   });
 });
 
-it("what is kept is read as it was written, and refused by the name of the field that is wrong", () => {
+it("the stored list is parsed as it was written, and refused by the name of an invalid field", () => {
   const mark = { ...orphan, first: later(1).toISOString(), lastRun: later(2).toISOString() };
   const decided = { ...orphan, decidedAt: later(1).toISOString() };
   expect(parseOrphanMark(mark)).toEqual(mark);

@@ -55,7 +55,7 @@ test.each(["https://api.example/webhooks", "https://api.example/webhooks/"])(
   },
 );
 
-test("what came of a refresh is read, and an outcome of another release is refused", () => {
+test("the outcome of a refresh is parsed, and another release's is refused", () => {
   expect(parseRefreshOutcome({ outcome: "kept" })).toBe("kept");
   expect(() => parseRefreshOutcome({ outcome: "postponed" })).toThrow(
     "an outcome that this release does not know",
@@ -86,7 +86,7 @@ describe("a run", () => {
     expect(isDue(ended, 24 / 288, later(24 / 288))).toBe(true);
   });
 
-  it("is due when it would have been, whatever runs an operator began meanwhile", () => {
+  it("is due on schedule, whatever runs an operator started meanwhile", () => {
     const manual = endRun(startRun(ended, later(20), false), later(21));
     const another = endRun(startRun(manual, later(22), false), later(23));
     for (const run of [manual, another]) {
@@ -123,7 +123,7 @@ describe("a run", () => {
     expect(turnPage(second, undefined, 0, later(1)).endedAt).toBe(later(1).toISOString());
   });
 
-  it("knows where it was by a mark that is no id and another one in each run, and only until it ends", () => {
+  it("marks its position by a digest that is different in each run, until it ends", () => {
     const went = turnPage(begun, next, 0, at);
     const first = advance(went, "u-1", {});
     expect(first.after).toBe(markOf(first, "u-1"));
@@ -135,14 +135,14 @@ describe("a run", () => {
     }
   });
 
-  it("is stuck when ticks fail at the same user, and no more once it has gone on", () => {
+  it("is stuck when ticks fail at the same user, until it continues", () => {
     const failing = stall(stall(begun));
     expect([failing, stall(failing)].map(isStuck)).toEqual([false, true]);
     expect(isStuck(advance(stall(failing), "u-1", {}))).toBe(false);
     expect(isStuck(advance(stall(failing), undefined, {}))).toBe(true);
   });
 
-  it("is read as it was kept, and refused by the name of the field that is wrong", () => {
+  it("is parsed as it was stored, and refused by the name of an invalid field", () => {
     for (const run of [begun, ended, stall({ ...begun, page: next, after: "u-1" })]) {
       expect(parseRun(JSON.parse(JSON.stringify(run)))).toEqual(run);
     }

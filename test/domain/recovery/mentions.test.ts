@@ -139,7 +139,7 @@ describe("a subject", () => {
     },
   );
 
-  it("is taken to be mentioned by a text that inflates to more than can be searched", () => {
+  it("counts as mentioned by a text that inflates to more than can be searched", () => {
     const bomb = base64(gzipSync(Buffer.alloc(4_000_000)));
     expect(mentions([user(id)])(JSON.stringify(Array.from({ length: 20 }, () => bomb)))).toBe(true);
     expect(mentions([user(id)])(JSON.stringify([bomb, "x".repeat(2_000_000)]))).toBe(false);
@@ -189,7 +189,7 @@ describe("a subject", () => {
     expect(mentions([user("12345678/9")])(JSON.stringify({ href }))).toBe(true);
   });
 
-  it("whose id is a word of ours or the provider's is not mentioned where the word stands for itself", () => {
+  it("whose id is a keyword of ours or the provider's is not mentioned by the keyword", () => {
     const texts: readonly (readonly [string, string])[] = [
       ["accounts", '{"schemaVersion":1,"kind":"accounts","subject":{"kind":"account","id":"x"}}'],
       ["connect_account", '{"action":"connect_account","account_id":"x"}'],
@@ -227,7 +227,7 @@ describe("a subject", () => {
     ).toEqual([false, false, false, false, false]);
   });
 
-  it("is found whatever characters its id has, and none is found where none is asked for", () => {
+  it("is found whatever characters its id has, and none without a search", () => {
     fc.assert(
       fc.property(fc.oneof(hostileText, fc.string({ minLength: 1 })), fc.jsonValue(), (any, beside) => {
         const text = JSON.stringify({ beside, user: any });

@@ -77,12 +77,12 @@ describe("what a dead letter is about", () => {
     expect(contentOfDeadLetter(later)).toEqual({ what: "users event", id: "digest" });
   });
 
-  it("is reported for a task: its kind, and whom it is about", () => {
+  it("is reported for a task: its kind and its subject", () => {
     const task = stateTask("fetchState", { kind: "account", id: "a" }, 3, {});
     expect(contentOfDeadLetter(writeTask(task))).toEqual({ what: "fetchState task", id: "account/a" });
   });
 
-  it("is reported of an erasure: whose it is", () => {
+  it("is reported for an erasure: its subject", () => {
     const erasure = writeEraseTask(eraseTask({ kind: "user", id: "u" }, "operator"));
     expect(contentOfDeadLetter(erasure)).toEqual({ what: "erasure", id: "user/u" });
   });
@@ -93,7 +93,7 @@ describe("what a dead letter is about", () => {
   });
 
   it.each(["no JSON {", "[1]", '{"kind":"other"}', '{"kind":"users","id":1}', "null"])(
-    "is unknown where the body is none of ours: %s",
+    "is unknown if the body is not ours: %s",
     (body) => {
       expect(contentOfDeadLetter(body)).toEqual({ what: "unreadable" });
     },
@@ -112,7 +112,7 @@ describe("how often a dead letter was redriven", () => {
     expect(readRedriveCount(nextRedriveCount(first, "run-b"))).toEqual({ count: 2, run: "run-b" });
   });
 
-  it("is nothing where the attribute is none of ours, whatever it says (law)", () => {
+  it("is undefined if the attribute is not ours, whatever it contains (law)", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(!/^\d{1,9} \S+$/.test(text));

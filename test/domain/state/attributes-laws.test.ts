@@ -104,7 +104,7 @@ describe("a user's attributes", () => {
     );
   });
 
-  it("stay as they are where an event says nothing, and are emptied by an empty object", () => {
+  it("are unchanged if an event has none, and emptied by an empty object", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), fc.boolean(), (steps, asks) => {
         const more = (event: IncomeEvent) => [...steps, { event, receipts: 1, since: 99 }];
@@ -117,7 +117,7 @@ describe("a user's attributes", () => {
     );
   });
 
-  it("are the last that were sent where no time says more and nobody can be asked, equal bytes too", () => {
+  it("are the last sent if no time orders them and no call can be made, equal bytes included", () => {
     const updates = fc.array(fc.tuple(values, fc.constantFrom(1, 2, 3)), { minLength: 1, maxLength: 9 });
     const numbered = updates.map((list) => list.map((each, index) => [...each, index + 1] as const));
     const shuffled = numbered.chain((list) => fc.shuffledSubarray([...list], { minLength: list.length }));
@@ -134,7 +134,7 @@ describe("a user's attributes", () => {
     );
   });
 
-  it("are the provider's answer where no time says more, equal bytes included", () => {
+  it("are the provider's answer if no time orders them, equal bytes included", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), values, (steps, attributes) => {
         const before = run(steps, true).at(-1);

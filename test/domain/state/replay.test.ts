@@ -85,7 +85,7 @@ describe("a record's message in a replay", () => {
     expect(replayed(undefined)).toEqual([]);
   });
 
-  it("is that its data is gone, if it had data before", () => {
+  it("announces that its data is gone, if it had data before", () => {
     const after = documentRead(documentRead(undefined, "digest", { asOf: 1 }), undefined, { asOf: 2 });
     const [replayed] = replayRecord({ type: "document", before: undefined, after }, origin);
     expect(replayed?.message.data).not.toHaveProperty("document");

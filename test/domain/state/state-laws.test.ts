@@ -116,7 +116,7 @@ describe("a repeated batch", () => {
     );
   });
 
-  it("at worst asks once more, where bytes that had come again agreed before and contradict now", () => {
+  it("makes at most one more call, if repeated bytes agreed before and contradict now", () => {
     fc.assert(
       fc.property(replay, ({ receipts, from }) => {
         const [state, ...more] = run(receipts.slice(from), run(receipts).at(-1));

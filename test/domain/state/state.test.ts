@@ -120,15 +120,15 @@ it.each<[string, readonly IncomeEvent[], object]>([
   expect({ connected: undefined, asOf: undefined, ...state }).toMatchObject(expected);
 });
 
-describe("bytes that come again", () => {
-  it("say nothing where they agree, and where they have a time or an id of their own", () => {
+describe("repeated bytes", () => {
+  it("have no effect if they agree, or have their own time or id", () => {
     expect(apply(applied([connected]), connected, 2)).toBeUndefined();
     const state = applied([timed("connected", 1), timed("disconnected", 2)]);
     expect(apply(state, timed("connected", 1), 2)).toBeUndefined();
     expect(apply(state, eventOf("account.connected", { eventId: "e-1" }), 2)).toBeUndefined();
   });
 
-  it("are asked about where they contradict: it may be a true repeat", () => {
+  it("cause a call if they contradict: it may be a true repeat", () => {
     const state = answer(applied([connected, disconnected]), 2, { found: true, connected: false }, { at });
     expect(apply(state, connected, 2)).toMatchObject({
       version: 4,
@@ -152,7 +152,7 @@ describe("a deletion", () => {
     expect(answer(asked, 1, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
   });
 
-  it("is believed at once where it has a time or an id of its own, however old it is", () => {
+  it("takes effect at once if it has its own time or id, however old it is", () => {
     for (const event of [timed("deleted", 1), eventOf("account.deleted", { eventId: "e-1" })]) {
       expect(applied([timed("connected", 5), event])).toMatchObject({ deleted: true, unconfirmed: false });
     }
@@ -168,7 +168,7 @@ describe("a deletion", () => {
     expect(answer(state, state.version, { found: true, connected: true }, { at })).toBeUndefined();
   });
 
-  it("that is unordered needs the provider's answer, and is dropped by its contrary", () => {
+  it("that is unordered needs the provider's answer, and is dropped if that contradicts", () => {
     const waiting = applied([connected, deleted]);
     expect(waiting).toMatchObject({ deleted: false, unconfirmed: true });
     expect(answer(waiting, 2, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
@@ -193,7 +193,7 @@ describe("a deletion that only reconciliation reported", () => {
   const settle = (state: State, given: Answer) => answer(state, state.version, given, { at }) ?? state;
   const gone = settle(applied([timed("connected", 1), reconciled]), { found: false });
 
-  it("is taken back: the provider is asked, and later events apply", () => {
+  it("can be reverted: the provider is called, and later events apply", () => {
     expect(gone).toMatchObject({ deleted: true, connected: true });
     const back = applied([restored], gone);
     expect(back).toMatchObject({ deleted: false, unconfirmed: true, latest: { outcome: "unconfirmed" } });
@@ -206,7 +206,7 @@ describe("a deletion that only reconciliation reported", () => {
     expect(state).toMatchObject({ deleted: true, latest: { outcome: "stale" } });
   });
 
-  it("is reported and confirmed anew after it was taken back", () => {
+  it("is reported and confirmed again after it was reverted", () => {
     const back = settle(applied([restored], gone), { found: true, connected: true });
     const again = { ...reconciled, id: "another" };
     expect(settle(applied([again], back), { found: false })).toMatchObject({ deleted: true });
@@ -225,7 +225,7 @@ describe("the provider's answer", () => {
     });
   });
 
-  it("is void where the state has moved on since it was asked for", () => {
+  it("is skipped if the state has changed since the call", () => {
     const moved = apply(waiting, disconnected, 2);
     expect(moved).toMatchObject({ version: 3, unconfirmed: true });
     expect(answer(moved, 2, { found: true, connected: false }, { at })).toBeUndefined();
@@ -233,7 +233,7 @@ describe("the provider's answer", () => {
     expect(answer(undefined, 1, { found: false }, { at })).toBeUndefined();
   });
 
-  it("has no place in the order of times: a contradiction after it is asked about", () => {
+  it("has no place in the order of times: a later contradiction causes a call", () => {
     const settled = answer(waiting, 2, { found: true, connected: false }, { at });
     expect(settled).not.toHaveProperty("asOf");
     expect(apply(settled, timed("connected", 99), 1)).toMatchObject({ connected: false, unconfirmed: true });
@@ -260,7 +260,7 @@ describe("the provider's answer", () => {
 });
 
 describe("who owns an account", () => {
-  it("is who was named first, for good", () => {
+  it("is whoever was named first, permanently", () => {
     const state = applied([
       eventOf("account.created", { userId, datasourceId: "d-1" }),
       eventOf("account.updated", { userId: "another", datasourceId: "d-2" }),

@@ -64,7 +64,7 @@ describe("since when and why an account is connected or is not", () => {
     expect(told(applyProviderAnswer(asking, asking.version, answer, { at }))).toEqual(expected);
   });
 
-  it("is when the provider answered, where it says what no event did", () => {
+  it("is the time of the provider's answer if no event reported it", () => {
     const asking = stateAfter(
       connect,
       ["disconnected", { sentAt: 2 }],
@@ -77,7 +77,7 @@ describe("since when and why an account is connected or is not", () => {
     ]);
   });
 
-  it("is in no state and no message where the settings map no reason", () => {
+  it("is in no state and no message if the settings map no reason", () => {
     const state = applyEvent(undefined, eventOf("account.connected"), 1, { since: 1 });
     expect([state?.status, ...told(state)]).toEqual([undefined, undefined, undefined]);
   });

@@ -56,7 +56,7 @@ export function describeAudit(use: () => OperatedStage): void {
       expect(act && act.at >= before).toBe(true);
     });
 
-    it("is found in the trail: token, reveal, redrive, purge, replay and secret, and nothing that only looks", async () => {
+    it("is in the trail: token, reveal, redrive, purge, replay and secret, but no reads", async () => {
       await makeDeadLetter();
       const known = (await trail()).length;
       await run("status");
@@ -84,7 +84,7 @@ export function describeAudit(use: () => OperatedStage): void {
       expect(await newest()).toMatchObject({ act: "secret", target: "revoke", count: 1 });
     });
 
-    it("is recorded as failed where it failed, and is not done where it can't be recorded", async () => {
+    it("is recorded as failed if it fails, and is not done if it cannot be recorded", async () => {
       const refused = await stage.run(["token", "set", "--any"], { input: "opaque" });
       expect(refused.code).toBe(1);
       expect(await newest()).toMatchObject({ act: "token", outcome: "failed" });
@@ -118,7 +118,7 @@ export function describeAudit(use: () => OperatedStage): void {
       expect(await stage.run(["fetch", "account", account, "no name"])).toMatchObject({ code: 2 });
     });
 
-    it("keeps what was done about an erased user, found by the id, which stands nowhere in the trail", async () => {
+    it("keeps acts about an erased user, found by the id, which is not in the trail", async () => {
       const known = await trail(` --user ${user}`);
       expect(known.map(({ act }) => act)).toEqual(["replay"]);
       await run(`erase user ${user} --yes`);

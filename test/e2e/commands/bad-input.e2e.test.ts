@@ -121,7 +121,7 @@ describe("bad input and faults, of every command", () => {
       ["reconcile now", /^Compared 0 users/m],
       ["repair --all", /0 events/],
       ["replay --subscriber everything", /Of 0 messages/],
-    ])("is said in words, with exit code 0: %s", async (line, words) => {
+    ])("is reported in words, with exit code 0: %s", async (line, words) => {
       expect(await run(line)).toMatchObject({ code: 0, stdout: expect.stringMatching(words) });
     });
   });
@@ -231,14 +231,14 @@ describe("bad input and faults, of every command", () => {
       "status --section provider",
       "audit list",
       "events list",
-    ])("says on a terminal of 40 columns all that it says elsewhere: %s", async (line) => {
+    ])("prints the same content on a terminal of 40 columns: %s", async (line) => {
       const wide = await run(line);
       const narrow = await onTerminal(40, () => run(line));
       expect(narrow.code).toBe(0);
       expect(steady(narrow.stdout)).toEqual(steady(wide.stdout));
     });
 
-    it("has colour where there is a terminal and nobody has set NO_COLOR", async () => {
+    it("uses color in a terminal unless NO_COLOR is set", async () => {
       const isColoured = ({ stdout }: { stdout: string }) => stdout !== stripVTControlCharacters(stdout);
       const shown = (env: Readonly<Record<string, string>>) =>
         onTerminal(100, () => stage.run(["status"], { env: { TERM: "xterm-256color", ...env } }));

@@ -60,7 +60,7 @@ export function describeCommands(use: () => OperatedStage): void {
         expect(result.stdout).not.toContain(token);
       });
 
-      it("makes a token current again that was so before", async () => {
+      it("makes an earlier token current again", async () => {
         const [one, other] = [await system.sandbox.issueToken(), await system.sandbox.issueToken(900)];
         for (const token of [one, other, one]) {
           expect((await set(token)).code).toBe(0);
@@ -95,7 +95,7 @@ export function describeCommands(use: () => OperatedStage): void {
         expect(await storedToken()).toBe(before);
       });
 
-      it("takes what is no JWT where that is said", async () => {
+      it("accepts an opaque token with a flag", async () => {
         expect(await set("opaque-token", "--any", "--force")).toMatchObject({
           code: 0,
           stdout: expect.stringContaining("no end"),
@@ -104,7 +104,7 @@ export function describeCommands(use: () => OperatedStage): void {
         await set(system.sandbox.token);
       });
 
-      it("is tried first: one that the provider refuses does not replace the present one", async () => {
+      it("is proven first: a refused one does not replace the current one", async () => {
         const before = await storedToken();
         expect(await set("opaque-token", "--any")).toMatchObject({
           code: 1,
@@ -116,7 +116,7 @@ export function describeCommands(use: () => OperatedStage): void {
         expect(await storedToken()).toBe(before);
       });
 
-      it("says what a provider that fails answered, and sets the token untried where it is told to", async () => {
+      it("reports a failing provider's answer, and sets the token unproven with a flag", async () => {
         const before = await storedToken();
         const token = await system.sandbox.issueToken(7_200);
         system.sandbox.fault({ path: "/users", status: 503, share: 1 });
@@ -132,7 +132,7 @@ export function describeCommands(use: () => OperatedStage): void {
     });
 
     describe("webhooks register", () => {
-      it("puts right at the provider what was changed there", async () => {
+      it("restores registrations that were changed at the provider", async () => {
         await misdirectWebhooks(ownOrigin());
         expect(registeredUrls()).not.toEqual(deployedUrls());
         const result = await operated.run(["webhooks", "register", "--json"]);
@@ -185,7 +185,7 @@ export function describeCommands(use: () => OperatedStage): void {
         expect(registeredUrls()).toEqual(deployedUrls());
       });
 
-      it("says why where the provider refuses", async () => {
+      it("reports the reason if the provider refuses", async () => {
         system.sandbox.fault({ path: "/api/v0.3/webhooks/users", method: "PUT", status: 422 });
         expect(await operated.run(["webhooks", "register"])).toMatchObject({
           code: 1,

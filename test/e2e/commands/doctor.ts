@@ -59,7 +59,7 @@ export function describeDoctor(
     /** Ignores findings from earlier tests, such as an alarm that stays on for a while. */
     const isAlarm = (finding: Found) => finding.isAlarm === true;
 
-    it("finds nothing wrong with a stage that is well, and says what it has looked at", async () => {
+    it("finds no problem on a healthy stage, and lists its checks", async () => {
       const { findings, checked } = await examine();
       expect(findings.filter((finding) => !isAlarm(finding))).toEqual([]);
       expect(checked).toEqual([
@@ -78,7 +78,7 @@ export function describeDoctor(
       ]);
     });
 
-    it("finds what is wrong, and the command that it names fixes it", async () => {
+    it("finds problems, and the commands that it names fix them", async () => {
       await system.stack.setSecret(output("WebhookSecretArn"), "{}");
       await system.stack.setSecret(output("TokenSecretArn"), "{}");
       const body = JSON.stringify({ url: "https://other.example/users", method: "POST", headers: {} });
@@ -145,7 +145,7 @@ export function describeDoctor(
       expect(system.sandbox.webhook("users")?.url).toBe(`${output("WebhooksUrl")}/users`);
     });
 
-    it("finds settings that were changed and not deployed, and none that are as deployed", async () => {
+    it("finds settings that were changed and not deployed, and no others", async () => {
       const file = join(directory, "settings.json");
       const local: object = JSON.parse(await readFile("stages/local.json", "utf8"));
       const settingsFound = async (more: object) => {
@@ -166,7 +166,7 @@ export function describeDoctor(
       ]);
     });
 
-    it("finds what the outputs name and is not there any more, and outputs that are missing", async () => {
+    it("finds deleted resources that the outputs name, and missing outputs", async () => {
       const file = join(directory, "outputs.json");
       const { RefreshFunctionName: _, RelayFunctionName, ...others } = system.stack.outputs;
       const outputs = { ...others, RelayFunctionName: `${RelayFunctionName}-gone`, UsersQueueArn: undefined };

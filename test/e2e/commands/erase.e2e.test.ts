@@ -178,7 +178,7 @@ describe("erase, against the running stack", () => {
     expect(await remains(userId, accountId)).not.toEqual([]);
   });
 
-  it("refuses to erase whom a legal hold is on, and erases despite it with a reason that is kept", async () => {
+  it("refuses to erase a user with a legal hold, and erases despite it with a recorded reason", async () => {
     const { userId, accountId } = connectedUser();
     const reason = ["--reason", "case 17"];
     expect(await operated.run(["hold", "set", "user", randomUUID(), ...reason])).toMatchObject({ code: 4 });
@@ -219,7 +219,7 @@ describe("erase, against the running stack", () => {
   });
 
   describe("apply-log", () => {
-    it("erases again who came back with a restore, and nobody else", async () => {
+    it("erases again whoever a restore brought back, and nobody else", async () => {
       const { userId, accountId } = connectedUser();
       const stays = remaining();
       const before = (await items()).filter((item) => JSON.stringify(item).includes(userId));

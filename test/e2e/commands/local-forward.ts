@@ -82,7 +82,7 @@ export function describeForward(use: () => LookedUpStage): void {
       expect(await depthOf("everything")).toEqual(before);
     });
 
-    it("refuses a subscriber that there is not", async () => {
+    it("refuses an unknown subscriber", async () => {
       const args = ["local", "forward", "--to", "http://127.0.0.1:1/", "--subscriber", "nobody"];
       expect(await stage.run(args)).toMatchObject({
         code: 2,

@@ -155,7 +155,7 @@ describe("looking up, on the running stack", () => {
       expect(timeline.at(-1)).toEqual({ step: "published", done: true, detail: "to everything, accounts" });
     });
 
-    it("shows where an event stands while nothing has followed", async () => {
+    it("shows the progress of an event that is not processed yet", async () => {
       const relayed = ["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"];
       const release = stage.refuse("Relay", relayed, "ServiceUnavailable");
       try {

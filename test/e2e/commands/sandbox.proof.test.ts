@@ -35,7 +35,7 @@ describe("the sandbox of a local system", () => {
     ["202", 202],
     ["gzip", 200],
     ["redirect", 302],
-  ])("answers %s where it is told to, until it is healed", async (how, status) => {
+  ])("answers %s on request, until it is healed", async (how, status) => {
     await json("sandbox", "fail", how);
     expect((await users()).status).toBe(status);
     await json("sandbox", "heal");
@@ -52,7 +52,7 @@ describe("the sandbox of a local system", () => {
     },
   );
 
-  it("takes no token any more once they are revoked, until there is a new one", async () => {
+  it("accepts no token once they are revoked, until there is a new one", async () => {
     await json("sandbox", "fail", "revoke-token");
     expect(await operated.run(["token", "refresh", "--now"])).toMatchObject({ code: 1 });
     const { stdout } = await operated.run(["sandbox", "token"]);
@@ -60,7 +60,7 @@ describe("the sandbox of a local system", () => {
     expect(await json("status", "--section", "provider")).toMatchObject({ breaker: { state: "closed" } });
   });
 
-  it("loses events where it is told to, which a reconciliation finds", async () => {
+  it("drops events on request, which a reconciliation finds", async () => {
     await waitUntilIdle(operated.system);
     await json("reconcile", "now");
     await json("sandbox", "fail", "drop");
@@ -69,7 +69,7 @@ describe("the sandbox of a local system", () => {
     expect((await json("reconcile", "now")).drift).toBe(0);
   });
 
-  it("is seen in the status again and again where that is watched, until Ctrl-C", async () => {
+  it("is shown in the watched status until Ctrl-C", async () => {
     await using watch = runProgram("packages/cli/main.ts", [
       "status",
       "--watch",
@@ -92,7 +92,7 @@ describe("the sandbox of a local system", () => {
     await operated.run(["token", "set", "--force"], { input: stdout });
   });
 
-  it("refuses what it has no failure for, naming those there are", async () => {
+  it("refuses an unknown failure, listing the known ones", async () => {
     expect(await operated.run(["sandbox", "fail", "fire"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(failureNames.join(", ")),
@@ -101,7 +101,7 @@ describe("the sandbox of a local system", () => {
     expect(await operated.run(["sandbox", "advance", "soon"])).toMatchObject({ code: 2 });
   });
 
-  it.each(webhookEventTypes)("is spared by trigger, whose %s arrives as that event", async (type) => {
+  it.each(webhookEventTypes)("is not affected by trigger, whose %s arrives as that event", async (type) => {
     const { id, body } = await json("trigger", type);
     await expect
       .poll(async () => (await operated.run(["events", "show", id])).stdout)
@@ -109,7 +109,7 @@ describe("the sandbox of a local system", () => {
     expect(JSON.stringify(body)).toMatch(/_user|_account|_endpoint/);
   });
 
-  it("is spared by trigger, which names an event or an id that is none", async () => {
+  it("is not affected by trigger with an unknown event or id", async () => {
     expect(await operated.run(["trigger", "account.gone"])).toMatchObject({ code: 2 });
     expect(await operated.run(["trigger", "user.created", "--user", "9c858901"])).toMatchObject({
       code: 1,

@@ -167,7 +167,7 @@ describe("looking after a stage", () => {
       for (const part of String(token).split(".")) expect(announced).not.toContain(part);
     });
 
-    it("of which nothing can be read is shown by what is known of it", async () => {
+    it("that is unreadable is shown by its known facts", async () => {
       const { token } = await secret();
       await setToken("opaque");
       expect(await section("token")).toMatchObject({ isSet: true, storedBy: "operator" });
@@ -177,7 +177,7 @@ describe("looking after a stage", () => {
       await setToken(token);
     });
 
-    it("is looked at by the refresher, which replaces it well before its end, or where that is asked for", async () => {
+    it("is checked by the refresher, which replaces it well before its end, or on request", async () => {
       // Shorter than a refreshed token, so that the refreshed one is always newer.
       await setToken(await system.sandbox.issueToken(3_500));
       const before = await secret();

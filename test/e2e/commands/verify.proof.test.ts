@@ -182,7 +182,7 @@ describe("income-events verify", () => {
     }
   });
 
-  it("names what fails: a stage that takes anything from anyone", async () => {
+  it("names what fails: a stage that accepts anything from anyone", async () => {
     const server = createServer((request, response) => {
       request.resume();
       response.writeHead(202).end();
@@ -212,7 +212,7 @@ describe("income-events verify", () => {
     [["--at-once", "11"], 2, "whole number from 1 to 10"],
     [["--erase", "everything"], 2, "write the id of the run"],
     [["--stage", "nowhere"], 3, "No system of the stage nowhere runs on this machine"],
-  ])("sends nothing where it is used wrongly: %s", async (args, code, reason) => {
+  ])("sends nothing if it is used wrongly: %s", async (args, code, reason) => {
     const result = await verify(["--stage", "smoke", ...args]);
     expect(result).toMatchObject({ code, stderr: expect.stringContaining(reason) });
     expect(result.stderr).not.toContain("Sending webhooks");

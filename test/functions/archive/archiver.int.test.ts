@@ -92,7 +92,7 @@ describe("the archiver", () => {
     expect(entries).toContainEqual({ code: "DEAD_LETTERS_ARCHIVED", queue: "users", count: 1 });
   });
 
-  it("leaves what is not near its end in its queue, where it can be received at once", async () => {
+  it("leaves messages that are not near their end in the queue, visible at once", async () => {
     for (let index = 0; index < 12; index += 1) await sendDeadLetter(`letter ${index}`);
 
     expect(await run(nearEnd - 120)).toEqual({ archived: 0 });
@@ -102,7 +102,7 @@ describe("the archiver", () => {
     expect(entries).toEqual([]);
   });
 
-  it("counts from when a message was sent first, also where SQS moved it", async () => {
+  it("counts from when a message was first sent, even if SQS moved it", async () => {
     const deadLetterTargetArn = `arn:aws:sqs:eu-central-1:000000000000:${users.split("/").at(-1)}`;
     const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 });
     const source = await system.createQueue({ RedrivePolicy, VisibilityTimeout: "0" });
@@ -120,7 +120,7 @@ describe("the archiver", () => {
     ]);
   });
 
-  it("takes how near for one run from its event", async () => {
+  it("accepts the limit for one run from its event", async () => {
     await sendDeadLetter("letter");
     expect(await run(0, { beforeEndSeconds: retentionSeconds - 1 })).toEqual({ archived: 0 });
     expect(await run(0, { beforeEndSeconds: retentionSeconds })).toEqual({ archived: 1 });
@@ -134,7 +134,7 @@ describe("the archiver", () => {
     expect(await archived()).toEqual([expect.objectContaining({ body: large })]);
   });
 
-  it("writes the same object again where it ended between writing and deleting", async () => {
+  it("overwrites the same object if it ended between writing and deleting", async () => {
     await sendDeadLetter("letter");
     const endFault = system.fail("sqs:DeleteMessageBatch");
     await expect(run(nearEnd)).rejects.toThrow("some dead letters were not archived");
@@ -161,7 +161,7 @@ describe("the archiver", () => {
     expect(await bodiesIn(users)).toEqual(["refused"]);
   });
 
-  it("goes on with the other queues where one can't be read", async () => {
+  it("continues with the other queues if one cannot be read", async () => {
     await system.send(fetch, "a task");
     const endFault = system.fail("sqs:ReceiveMessage", users.split("/").at(-1));
     await expect(run(nearEnd)).rejects.toThrow("some dead letters were not archived");
@@ -169,7 +169,7 @@ describe("the archiver", () => {
     expect(await archived()).toEqual([expect.objectContaining({ queue: "fetch" })]);
   });
 
-  it("ends before its time is over, and the next run goes on", async () => {
+  it("ends before its time is over, and the next run continues", async () => {
     for (let index = 0; index < 25; index += 1) await sendDeadLetter(`letter ${index}`);
     const first = await run(nearEnd, {}, () => 9_000);
     expect(first.archived).toBeGreaterThan(0);

@@ -116,7 +116,7 @@ await describeOnTables("the eraser", (tables) => {
       ]);
     });
 
-    test("of two users whose erasures meet are all found: none is hidden by the other's look", async () => {
+    test("of two concurrently erased users are all found: neither search hides them from the other", async () => {
       const users = [fixture.user, { kind: "user", id: randomUUID() } as const];
       for (let count = 0; count < 60; count += 1) {
         const body = envelope({ type: "text", text: payload(users[count % 2]?.id ?? "") });
@@ -145,7 +145,7 @@ await describeOnTables("the eraser", (tables) => {
       }
     });
 
-    test("that another reader holds are waited for, and looked at when it has ended", async () => {
+    test("that another reader holds are awaited, and searched once it has ended", async () => {
       const { deadLetters } = fixture.fixture;
       await fixture.system.send(
         deadLetters.users,
@@ -175,7 +175,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(await report()).toMatchObject({ incomplete: [], removed: { "dead letters of users": 1 } });
     });
 
-    test("that another reader never lets go are reported, at the last of many looks", async () => {
+    test("that another reader never releases are reported after the last of many attempts", async () => {
       const { deadLetters } = fixture.fixture;
       await fixture.system.send(deadLetters.users, "a dead letter");
       await fixture.system.receive(deadLetters.users);
@@ -225,7 +225,7 @@ await describeOnTables("the eraser", (tables) => {
     const bodies = async () =>
       (await fixture.fixture.overflow.keys()).filter((key) => key.startsWith("bodies/"));
 
-    test("that nothing points to any more go with the user whom they name; the others stay", async () => {
+    test("that nothing references are deleted with the user whom they name; the others stay", async () => {
       const { put, overflow } = fixture.fixture;
       await storeAll();
       const upper = named(fixture.user.id.toUpperCase());
@@ -237,7 +237,7 @@ await describeOnTables("the eraser", (tables) => {
       expect((await report())?.removed).toMatchObject({ "bodies found by content": 2 });
     });
 
-    test("that are too many for the function's time are gone on with where it ended", async () => {
+    test("that are too many for the function's time are resumed where it ended", async () => {
       const { put, overflow, dependencies, queueUrl } = fixture.fixture;
       const keys = Array.from({ length: 12 }, (_, index) => `bodies/users/${String(index).padStart(2, "0")}`);
       for (const key of keys) await put(overflow.name, key, named(fixture.user.id));

@@ -21,7 +21,7 @@ await describeOnTables("the eraser", (tables) => {
   const { store, storeAll, run, ask, erase, remains, report, bodies, isErased } = fixture;
 
   describe("a user", () => {
-    test("goes with all accounts: every item, and every object, superseded ones and pages too", async () => {
+    test("is erased with all accounts: every item and object, including superseded ones and pages", async () => {
       await storeAll();
       const missing = { accountId: fixture.account.id, userId: fixture.user.id, version: 1 };
       const kept = orphans(fixture.system.dynamodb, fixture.fixture.table.name);
@@ -69,7 +69,7 @@ await describeOnTables("the eraser", (tables) => {
       expect((await report())?.removed).toEqual({ data: 2, pages: 1 });
     });
 
-    test("is said to be erased later, too, with what was found, once both passes are over", async () => {
+    test("is reported as erased with the counts once both passes are over", async () => {
       await storeAll();
       await erase(fixture.user);
       const { digestOf, table } = fixture.fixture;
@@ -119,7 +119,7 @@ await describeOnTables("the eraser", (tables) => {
       ]);
     });
 
-    test("is sent to subscribers once, with each account, the newest of all that they know of them", async () => {
+    test("is announced to subscribers once, with each account, with the highest sequence", async () => {
       await storeAll();
       await erase(fixture.user);
       await erase(fixture.user);
@@ -185,7 +185,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(await remains(fixture.user.id)).toEqual([]);
     });
 
-    test("who is not known is nobody: not announced, not logged, and without a tombstone", async () => {
+    test("who is unknown is not announced, not logged, and gets no tombstone", async () => {
       await storeAll();
       for (const nobody of [
         { kind: "user", id: "zzz" },
@@ -232,7 +232,7 @@ await describeOnTables("the eraser", (tables) => {
   });
 
   describe("an account", () => {
-    test("goes with its events among those of its user, who stays", async () => {
+    test("is erased with its events in its user's partition, and the user stays", async () => {
       await storeAll();
       await erase(fixture.account);
       expect(await remains(fixture.account.id)).toEqual([]);
@@ -266,7 +266,7 @@ await describeOnTables("the eraser", (tables) => {
       });
     });
 
-    test("goes with its events among those of a user whom only its data names", async () => {
+    test("is erased with its events in the partition of a user whom only its data names", async () => {
       const ids = { userId: fixture.user.id };
       const event = eventOf({ ...ids, accountId: fixture.account.id });
       await fixture.fixture.storing.record([receiptOf(event)]);

@@ -20,7 +20,7 @@ await describeOnTables("the erasure of whom a legal hold is on", (tables) => {
     ["a user who is held", () => fixture.user, () => fixture.user],
     ["a user of whom an account is held", () => fixture.account, () => fixture.user],
     ["an account whose user is held", () => fixture.user, () => fixture.account],
-  ])("is not begun: %s", async (_, held, asked) => {
+  ])("does not start: %s", async (_, held, asked) => {
     await storeAll();
     await hold(held());
     const { length } = await remains(fixture.user.id, fixture.account.id);
@@ -31,7 +31,7 @@ await describeOnTables("the erasure of whom a legal hold is on", (tables) => {
     expect(logged()).toContain("ERASURE_HELD");
   });
 
-  test("is not begun either where the provider reports that the user was deleted", async () => {
+  test("does not start either if the provider reports that the user was deleted", async () => {
     await storeAll();
     await hold(fixture.user);
     await fixture.ask(eraseTask(fixture.user, "deleted"));
@@ -40,7 +40,7 @@ await describeOnTables("the erasure of whom a legal hold is on", (tables) => {
     expect(logged()).toEqual(["ERASURE_HELD"]);
   });
 
-  test("removes everything despite the hold where that is said: versions, and the hold itself", async () => {
+  test("removes everything despite the hold with a flag: versions, and the hold itself", async () => {
     await storeAll();
     const { storing } = fixture.fixture;
     for (const text of ["[1]", "[2]", "[3]"]) await storing.keptDocument(fixture.account, "jobs", text);
@@ -51,7 +51,7 @@ await describeOnTables("the erasure of whom a legal hold is on", (tables) => {
     expect(await report()).toMatchObject({ isFound: true, removed: { holds: 1, versions: 2 } });
   });
 
-  test("goes on where it was begun before the hold was set", async () => {
+  test("continues if it began before the hold was set", async () => {
     await storeAll();
     const { tombstones, digestOf } = fixture.fixture.dependencies;
     await tombstones.place(await digestOf(fixture.user), undefined);

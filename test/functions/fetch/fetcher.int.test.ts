@@ -34,7 +34,7 @@ await describeOnTables("the fetcher", (tables) => {
       ["Sat, 21 Nov 2026 12:08:50 GMT", 500 + 100],
       ["100000", 893],
     ])(
-      "waits longer than Retry-After says (%s), or comes to a breaker that is open until then",
+      "waits longer than Retry-After (%s), or meets a breaker that is open until then",
       async (value, seconds) => {
         fixture.remote.answer = () => ({ status: 429, headers: { "retry-after": value }, text: "" });
         await perform(read());
@@ -99,7 +99,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await deadLetters()).toEqual([]);
     });
 
-    test("stays in its queue where it can't be hidden", async () => {
+    test("stays in its queue if its visibility cannot be changed", async () => {
       fixture.remote.answer = () => 503;
       const working = fixture.system.fail("sqs:ChangeMessageVisibilityBatch");
       expect(await perform(read())).toHaveLength(1);
@@ -159,7 +159,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(fixture.refreshesAsked).toBe(1);
     });
 
-    test("is given up by nobody while all are refused, which stops all calls", async () => {
+    test("is not rejected while all are refused, which stops all calls", async () => {
       fixture.remote.answer = () => 403;
       const endpoints = Array.from({ length: 9 }, (_, index) => read({ endpoint: `e${index}` }));
       await fixture.tasks.send(endpoints);

@@ -47,7 +47,7 @@ await describeOnTables("reading a list", (tables) => {
       (count) => ({ data: ["x".repeat(300)], next: `c${count}` }),
       { reason: "the data is over 1000 bytes; see provider.maxDataBytes", calls: 4 },
     ],
-  ])("gives up one that %s, with the setting's name", async (_, others, page, { reason, calls }) => {
+  ])("rejects one that %s, with the setting's name", async (_, others, page, { reason, calls }) => {
     const remote = await providerFor((_path, count) => ({ json: page(count) }));
     expect(await run(remote, [task()], { others })).toEqual({
       hidden: [],

@@ -74,7 +74,7 @@ await describeOnTables("the fetcher, answered with what is no data,", (tables) =
   test.each<[string, ProviderAnswer]>([
     ["not ready", { status: 202, json: { connected: false } }],
     ["a page", { text: page, headers: { "content-type": "text/html" } }],
-  ])("%s where a state is asked for, leaves the state as it is, and is asked again", async (_, answer) => {
+  ])("%s for a state, leaves the state unchanged, and is retried", async (_, answer) => {
     await fixture.put({ connected: true, version: 2 });
     fixture.remote.answer = () => answer;
     expect(await perform(stateTask("fetchState", fixture.subject, 2, {}))).toHaveLength(1);

@@ -27,7 +27,7 @@ await describeOnTables("reading a list", (tables) => {
       expect(await stored()).toBe(JSON.stringify(sandbox.data(fixture.subject.id, "income")));
     });
 
-    test("of which a page fails goes on from there: no page is read twice", async () => {
+    test("resumes at a failed page: no page is read twice", async () => {
       const sandbox = await sandboxFor({ pageSize: 2 });
       // The third of the next calls.
       sandbox.fault({ path: "/income", status: 503, share: 1 / 3, times: 1 });
@@ -56,7 +56,7 @@ await describeOnTables("reading a list", (tables) => {
       });
     });
 
-    test("that another read has covered is not read on", async () => {
+    test("that another read has covered is not continued", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
       await run(sandbox, [task()], oneCall);
       await documentsOf(fixture.subject).stored("[1]", 0);

@@ -92,7 +92,7 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
     expect(await ownerOf("assets", "of-the-event")).toBe("of-the-event");
   });
 
-  test("announces nothing where the data is unchanged, but notes the call, which ends its tasks", async () => {
+  test("announces nothing if the data is unchanged, but records the call, which completes its tasks", async () => {
     fixture.remote.answer = () => ({ text });
     await stored(text, 60);
     await perform(read());
@@ -107,7 +107,7 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
   });
 
   describe.each([404, 410])("answered with %i", (status) => {
-    test("notes that the provider has none any more, which is news and ends the task", async () => {
+    test("records that the provider has no more data, which is news and completes the task", async () => {
       await stored(text, 60);
       fixture.remote.answer = () => status;
       expect(await perform(read())).toEqual([]);
@@ -118,7 +118,7 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
       expect(await content()).toBeUndefined();
     });
 
-    test("stores that there is none where there never was any, which is no news and ends the task", async () => {
+    test("records that there never was data, which is no news and completes the task", async () => {
       fixture.remote.answer = () => status;
       expect(await perform(read())).toEqual([]);
       const none = await document();

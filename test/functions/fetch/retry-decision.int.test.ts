@@ -88,12 +88,12 @@ describe("a task that failed", () => {
 describe("a task for which the provider is not ready", () => {
   const unready = (seconds?: number) => notReady("the provider answered 202: not ready", seconds).failure;
 
-  it("waits with the back-off where nothing is said", () => {
+  it("waits with the backoff by default", () => {
     expect([1, 2, 3].map((receives) => secondsOn(unready(), { random: 1, receives }))).toEqual([4, 8, 16]);
     expect(secondsOn(unready(), { receives: 500, random: 0 })).toBe(900);
   });
 
-  it("waits for as long as is said, never shorter, and hardly longer", () => {
+  it("waits for as long as requested, never less, and hardly longer", () => {
     for (const receives of [1, 10, 20]) {
       expect(secondsOn(unready(1.5), { receives, random: 0 })).toBe(2);
       expect(secondsOn(unready(64), { receives, random: 0 })).toBe(64);
@@ -105,7 +105,7 @@ describe("a task for which the provider is not ready", () => {
     expect(secondsOn(unready(hours), { random: 1 })).toBeLessThan(12 * 3_600 - 60);
   });
 
-  it("keeps its receives where short waits are said again and again", () => {
+  it("does not use up its receives if short waits are requested repeatedly", () => {
     expect(secondsOn(unready(1), { receives: 21, random: 0 })).toBe(900);
     let [seconds, receives] = [0, 1];
     for (; seconds < 240 * 3_600; receives += 1) seconds += secondsOn(unready(1), { receives });
@@ -151,7 +151,7 @@ describe("a backlog that waits for the rate", () => {
   const waitingForRate = (seconds: number) =>
     waiting("the provider's rate is used up", Math.ceil(seconds), 60).failure;
 
-  it("is worked off in less than twice the time that the rate needs", () => {
+  it("is processed in less than twice the minimum time for the rate", () => {
     expect(secondsFor(1_000)).toBeLessThan(2_000);
   });
 });

@@ -24,7 +24,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(calls()).toHaveLength(2);
     });
 
-    test("that is revoked in the middle of a batch hides the rest, and one refresh is asked for", async () => {
+    test("that is revoked within a batch hides the remaining tasks, and requests one refresh", async () => {
       fixture.remote.answer = (_, count) => (count <= 5 ? { json: {} } : 401);
       const left = await perform(endpoints(10).map((name) => read(name)));
       const done = codes().filter((code) => code === "TASK_DONE");
@@ -60,7 +60,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(fixture.refreshesAsked).toBe(0);
     });
 
-    test("that is neither set nor accepted for ten days gives no task up", async () => {
+    test("that is missing or refused for ten days rejects no task", async () => {
       const tenDaysAgo = new Date(noon.getTime() - 10 * 86_400_000);
       fixture.token = fixture.system.createSecret({ placeholder: "x" });
       expect(await perform(read(), undefined, { receives: 900, sentAt: tenDaysAgo })).toHaveLength(1);

@@ -39,20 +39,20 @@ await describeOnTables("versions that are kept", (tables) => {
     [`?asOf=${time(third - 1)}`, large],
     [`?asOf=${time(third)}`, "[3]"],
     ["", "[3]"],
-  ])("is what was known: %s", async (query, expected) => {
+  ])("is the data of that time: %s", async (query, expected) => {
     const { status, bytes } = await ask(path(query));
     expect([status, bytes.toString()]).toEqual([200, expected]);
   });
 
   it.each([`?version=${first + 1}`, `?asOf=${time(first - 1)}`, "?asOf=1969-12-31T00:00:00Z"])(
-    "is none that was never there: %s",
+    "is not found if it never existed: %s",
     async (query) => {
       const { status, json } = await ask(path(query));
       expect([status, json().type]).toEqual([404, "urn:income-events:problem:version-not-kept"]);
     },
   );
 
-  it("are told apart from those of a range of dates", async () => {
+  it("are distinct from those of a date range", async () => {
     const ranged = { ...income, range: { start: "2026-01-01", end: "2026-01-31" } };
     for (const [index, asOf] of [first, second].entries())
       await save(`[${index}, "range"]`, asOf, ranged, retainDays);
@@ -80,7 +80,7 @@ await describeOnTables("versions that are kept", (tables) => {
     }
   });
 
-  it("say nothing of the time in which the provider had none", async () => {
+  it("omit the time in which the provider had no data", async () => {
     await save(undefined, third + 1_000, income, retainDays);
     await save("[5]", third + 2_000, income, retainDays);
     expect((await ask(path(`?asOf=${time(third + 999)}`))).bytes.toString()).toBe("[3]");
@@ -89,7 +89,7 @@ await describeOnTables("versions that are kept", (tables) => {
     });
   });
 
-  it("are read while the provider has none any more", async () => {
+  it("can be read after the provider has no more data", async () => {
     await save(undefined, third + 1_000, income, retainDays);
     expect((await ask(path(`?version=${third}`))).bytes.toString()).toBe("[3]");
     expect((await ask(path())).status).toBe(404);
@@ -109,12 +109,12 @@ await describeOnTables("versions that are kept", (tables) => {
     expect((await ask(path("/versions"), {}, versions(30.1))).json().versions).toHaveLength(1);
   });
 
-  it("are refused to whose subscriber's filter lets no documents through", async () => {
+  it("are refused if the subscriber's filter excludes documents", async () => {
     for (const rest of ["/versions", `?version=${first}`, `?asOf=${time(first)}`])
       expect((await ask(path(rest), accountsOnly)).status).toBe(403);
   });
 
-  it("are not found of a document that never was", async () => {
+  it("are not found for a document that never existed", async () => {
     const { status } = await ask(`/v1/accounts/${randomUUID()}/documents/income/versions`);
     expect(status).toBe(404);
   });

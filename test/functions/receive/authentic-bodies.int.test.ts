@@ -188,7 +188,7 @@ describe("where source addresses are set", () => {
     expect(await call(receiverOf("accounts", { sourceAddresses }))).toMatchObject({ statusCode: 202 });
   });
 
-  test("one from elsewhere is refused with 403 before its secret is looked at, and nothing is kept", async () => {
+  test("one from elsewhere is refused with 403 before its secret is checked, and nothing is stored", async () => {
     const handler = receiverOf("accounts", { sourceAddresses: ["203.0.113.0/24"] });
     expect(await call(handler)).toMatchObject({ statusCode: 403, body: '{"message":"forbidden"}' });
     expect(fixture.logged).toContain('"reason":"source address"');

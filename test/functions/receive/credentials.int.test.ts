@@ -43,7 +43,7 @@ describe("live credentials of users", () => {
     expect(kept).not.toContain(Buffer.from(canary).toString("base64").slice(0, 12));
   });
 
-  test("are all that is dropped: other fields stay, and numbers keep their digits", async () => {
+  test("are dropped, and nothing else: other fields stay, and numbers keep their digits", async () => {
     await call(receiverOf("users"), { body: text() });
     const [envelope] = await queued();
     expect(envelope?.id).toBe(identify("users", Buffer.from(text())));
@@ -127,7 +127,7 @@ describe("live credentials of users", () => {
     expect(asked).toEqual([0, 0.5, 60.5].map((minutes) => minutes * 60_000));
   });
 
-  test("of an empty users' body there is nothing to drop: it is kept as it is", async () => {
+  test("cannot be in an empty body: it is stored as it is", async () => {
     expect(await call(receiverOf("users"), { body: "" })).toEqual({ statusCode: 202 });
     expect(await deadLetters()).toMatchObject([{ envelope: { body: { type: "text", text: "" } } }]);
   });

@@ -60,7 +60,7 @@ describe("an authentic webhook", () => {
     expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(/^not JSON/) }]);
   });
 
-  test("travels inline up to the limit of an envelope, and beyond it lies in the bucket", async () => {
+  test("is inline up to the limit of an envelope, and in the bucket beyond it", async () => {
     const handler = receiverOf("accounts");
     const empty = { schemaVersion: 1, kind: "accounts", id: "x".repeat(43), receivedAt: noon.toISOString() };
     const frame = JSON.stringify({ ...empty, body: { type: "text", text: "" } }).length;

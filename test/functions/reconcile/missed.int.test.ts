@@ -77,7 +77,7 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
     expect(codes()).not.toContain("DELETIONS_FOUND");
   });
 
-  test("is one with the run that is due, which waits for no answer of CloudWatch", async () => {
+  test("is merged with a due run, which does not wait for CloudWatch", async () => {
     await afterFailures();
     fixture.time += day - hour;
     fixture.received = { unanswered: new Map([[fixture.time - 5 * minute, 3]]), accepted: new Map() };
@@ -91,7 +91,7 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
     expect(await tickOf()()).toEqual({ outcome: "not due" });
   });
 
-  test("waits for the next tick where CloudWatch does not answer", async () => {
+  test("waits for the next tick if CloudWatch does not answer", async () => {
     await afterFailures();
     const receivingCounts = () => Promise.reject(retryable("CloudWatch does not tell"));
     const reason = "CloudWatch does not tell";

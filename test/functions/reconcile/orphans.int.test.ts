@@ -47,7 +47,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     expect(await stored().deletions()).toEqual([]);
   });
 
-  test("at the same hour each night delete nobody: the provider is asked again six hours later", async () => {
+  test("at the same hour each night delete nobody: the provider is called again six hours later", async () => {
     for (let nights = 0; nights < 5; nights += 1) {
       forget();
       await tickAfter(12);
@@ -169,7 +169,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
   });
 
   test.each([{ status: 202 }, { status: 204 }, { effect: "maintenance" }] as const)(
-    "are asked about again where the answer says nothing of them: %j",
+    "are checked again if the answer does not contain them: %j",
     async (fault) => {
       fixture.sandbox.deleteAccount(gone);
       await tickOf()();
@@ -185,7 +185,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     },
   );
 
-  test("are asked about in a later tick where one has to wait for the rate", async () => {
+  test("are checked in a later tick if the rate is used up", async () => {
     fixture.sandbox.deleteAccount(gone);
     await tickOf()();
     await tickAfter(24);
@@ -208,7 +208,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
       );
     };
 
-    test("are taken back by an operator, where no webhook reported the deletion", async () => {
+    test("can be reverted by an operator, unless a webhook reported the deletion", async () => {
       await deleteReconciled(gone);
       const [, alive = ""] = accounts;
       expect(await tickAfter(0, tickOf(), { restore: [gone, alive, "nobody"] })).toEqual({
@@ -225,7 +225,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
       ]);
     });
 
-    test("are taken back later where the event of the deletion has not taken effect yet", async () => {
+    test("are reverted later if the event of the deletion has not taken effect yet", async () => {
       fixture.sandbox.deleteAccount(gone);
       await tickOf()();
       await tickAfter(24);
@@ -239,7 +239,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
       expect(factsOf(await fed())).toMatchObject([{ facts: { type: "account.restored", accountId: gone } }]);
     });
 
-    test("are taken back all together", async () => {
+    test("can all be reverted together", async () => {
       fixture.sandbox.deleteAccount(gone);
       await tickOf()();
       await tickAfter(24);

@@ -106,7 +106,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await fed()).toHaveLength(2);
     });
 
-    test("feeds an account that is listed otherwise, and only counts one that is listed no more", async () => {
+    test("sends an event for an account that is listed differently, and only counts an unlisted one", async () => {
       const announced = await fixture.sandbox.createUsers(3);
       await learnAll(announced);
       const [disconnected = "", gone = ""] = announced.accounts;
@@ -128,7 +128,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", conflicting: 1, orphaned: 1, drift: 2 }]);
     });
 
-    test("brings nothing back to life, and asks for no accounts of a user that was deleted", async () => {
+    test("restores nothing, and requests no accounts of a deleted user", async () => {
       const { users } = await fixture.sandbox.createUsers(1);
       const [id = ""] = users;
       await learn({ kind: "user", id }, "user.created");
@@ -248,7 +248,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(codes().slice(5)).toEqual(["RECONCILED"]);
     });
 
-    test("that is killed anywhere is made up for by the next", async () => {
+    test("that is killed at any call is completed by the next", async () => {
       const { accounts } = await fixture.sandbox.createUsers(2);
       await learnAll({ users: [], accounts: accounts.slice(1) });
       let killed = true;

@@ -167,7 +167,7 @@ describe("a token that an operator proposes", () => {
     expect(await fixture.currentToken()).toBe("first");
   });
 
-  test("a version that is not pending any more is left alone", async () => {
+  test("a version that is no longer pending is ignored", async () => {
     await fixture.withSecret({ token: "present" });
     expect(await fixture.refresherOf()({ prove: "another" })).toEqual({ outcome: "overtaken" });
     expect(fixture.calls()).toEqual([]);

@@ -22,7 +22,7 @@ describe("a token that calls were refused with", () => {
     expect(await currentToken()).toBe("new");
   });
 
-  test("is of no use where its refresh is refused as well: said once a run, with one call each", async () => {
+  test("is revoked if its refresh is refused too: reported once per run, with one call each", async () => {
     fixture.onRefresh = () => 401;
     await refresherOf()();
     expect(codes()).toEqual(["TOKEN_REFUSED"]);
@@ -53,7 +53,7 @@ describe("a token that calls were refused with", () => {
     expect(fixture.refused.isEnded).toBeUndefined();
   });
 
-  test("is left alone where it is not the current one any more", async () => {
+  test("is ignored if it is no longer the current one", async () => {
     setByHand(await tokenOf(0, 10));
     fixture.now = new Date(later.getTime() + 60_000);
     await refresherOf()();
@@ -97,7 +97,7 @@ describe("a token that calls were refused with", () => {
     expect(codes()).toEqual(["TOKEN_REFUSED"]);
   });
 
-  test("is asked about again by the next run where this one fails", async () => {
+  test("is checked again by the next run if this one fails", async () => {
     fixture.onRefresh = () => 503;
     await expect(refresherOf()()).rejects.toThrow("the provider answered 503");
     fixture.onRefresh = () => ({ json: { token: "new" } });

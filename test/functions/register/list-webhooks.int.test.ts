@@ -132,7 +132,7 @@ describe("the list of webhooks", () => {
     ["does not allow to read", 405, "the provider answered 405"],
     ["answers that it is not ready", 202, "the provider answered 202: not ready"],
     ["answers without an address", { json: {} }, "url: expected a text"],
-  ])("says why where the provider %s", async (_, answer, reason) => {
+  ])("reports the reason if the provider %s", async (_, answer, reason) => {
     remote.answer = () => answer;
     expect((await listed())[0]).toMatchObject({ type: "untold", reason });
   });

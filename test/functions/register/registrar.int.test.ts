@@ -242,7 +242,7 @@ describe("where the provider lists what is registered", () => {
     expect(puts()).toEqual([]);
   });
 
-  test("they are taken over where that is asked for, and only then", async () => {
+  test("they are taken over on request, and only then", async () => {
     registered("https://other.example/webhooks/accounts");
     for (const event of [{}, { takeOver: "true" }, { detail: { takeOver: true } }, "takeOver"]) {
       await expect(registrarOf({ readsFirst: true }).run(event)).rejects.toThrow(

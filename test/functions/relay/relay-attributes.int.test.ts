@@ -45,7 +45,7 @@ await describeOnTables("attributes of users", (tables) => {
     return { requests: after.requests - before.requests, units: after.units - before.units };
   };
 
-  test("stand in the messages about the user, its accounts and their data, with the version that set them", async () => {
+  test("are in the messages about the user, its accounts and their data, with the version that set them", async () => {
     const attributes = { loanId: "L-1" };
     await record(userEvent(attributes, { type: "user.created" }));
     const before = await pump();
@@ -108,7 +108,7 @@ await describeOnTables("attributes of users", (tables) => {
     expect(await sent()).toEqual([{ type: "endpoint.updated", attributes: { loanId: "first" } }]);
   });
 
-  test("stand in the message of new data, which knows the user by its account alone", async () => {
+  test("are in the message of new data, which identifies the user only by its account", async () => {
     await record(userEvent({ loanId: "L-1" }), accountEvent({ accountId, userId }));
     await pump();
     await sent();
@@ -145,7 +145,7 @@ await describeOnTables("attributes of users", (tables) => {
     });
   });
 
-  test("are asked about where a webhook's order is unknown, unless nobody can be asked", async () => {
+  test("cause a call if a webhook's order is unknown, unless no call is possible", async () => {
     await record(userEvent({ loanId: "A" }), userEvent({ loanId: "B" }));
     await pump();
     expect(await tasks()).toMatchObject([

@@ -27,7 +27,7 @@ await describeOnTables("the relay", (tables) => {
       expect(await messages(fixture.subscribers.everything.queueUrl)).toEqual([]);
     };
 
-    test("has no consequences any more: what comes of the user or an account is erased with all that it names", async () => {
+    test("has no more consequences: later data of the user or an account is erased with its subjects", async () => {
       await fixture.bury(user);
       const late = accountEvent({ accountId, userId });
       await record(late, accountEvent({ accountId, userId }));
@@ -91,7 +91,7 @@ await describeOnTables("the relay", (tables) => {
       expect(await itemsBy("STATE")).toHaveLength(31);
     });
 
-    test("is never guessed: while that read fails, nothing is relayed and the batch is retried", async () => {
+    test("is never guessed: while the read fails, nothing is relayed and the batch is retried", async () => {
       await record(accountEvent({ accountId, userId }), accountEvent());
       const records = await relayed();
       const end = fixture.system.fail("dynamodb:BatchGetItem");

@@ -81,7 +81,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     return record;
   }
 
-  test("goes once its note expires, and the document's own stays; a record that comes again changes nothing", async () => {
+  test("is deleted once its note expires, the document's own stays, and a repeated record changes nothing", async () => {
     await save(large(), first);
     const live = await save(large(), second);
     expect(await fixture.bucket.keys()).toHaveLength(2);
@@ -92,7 +92,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     expect(await fixture.bucket.keys()).toEqual([live]);
   });
 
-  test("stays where who noted it did not come to supersede it, and goes once somebody does", async () => {
+  test("stays if the writer of the note did not supersede it, and is deleted once somebody does", async () => {
     const object = await save(large(), first);
     await noteAt(second);
     expect(await note()).toMatchObject({ expiresAt: expiryAfter(second) });
@@ -138,7 +138,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     expect(await fixture.bucket.keys()).toEqual(before);
   });
 
-  test("goes later where the bucket can't remove it now: the record is reported, and comes again", async () => {
+  test("is deleted later if the bucket fails: the record is reported and retried", async () => {
     await save(large(), first);
     await save("[2]", second);
     const record = await removeAfterExpiry(supersededKey(subject, income, first), 0);
@@ -151,7 +151,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     expect(await fixture.bucket.keys()).toEqual([]);
   });
 
-  test("is noted, and nothing is of data that lies in its item", async () => {
+  test("has a note, unlike data in its item", async () => {
     await save("[1]", first);
     await save("[2]", second);
     expect(await fixture.table.items(`ACCOUNT#${subject.id}`)).toHaveLength(1);

@@ -88,7 +88,7 @@ await describeOnTables("the relay", (tables) => {
       working();
     });
 
-    test("a record that does not even say its number fails the batch: it is never forgotten", async () => {
+    test("a record without a sequence number fails the batch: it is never dropped", async () => {
       await expect(invoke([{ eventName: "INSERT" }])).rejects.toThrow("NewImage: missing");
     });
   });
@@ -126,7 +126,7 @@ await describeOnTables("the relay", (tables) => {
     ]);
   });
 
-  test("a record that fails and ends no process is tried again, however often", async () => {
+  test("a record that fails without ending the process is retried indefinitely", async () => {
     await record(accountEvent());
     const records = await relayed();
     fixture.now = () => new Date(Date.now() + 120_000);
@@ -213,7 +213,7 @@ await describeOnTables("the relay", (tables) => {
       expect(await tasks()).toHaveLength(3);
     });
 
-    test("a fetch queue that is gone has the records reported, and subscribers are served", async () => {
+    test("a missing fetch queue fails the records, and subscribers get their messages", async () => {
       await lose(fixture.fetchQueueUrl);
       expect(await invoke(states)).toEqual(first());
       for (const { queueUrl } of Object.values(fixture.subscribers))

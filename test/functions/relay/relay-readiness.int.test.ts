@@ -88,7 +88,7 @@ await describeOnTables("an account that is waited for", (tables) => {
       (message): message is MessageOf<"account.ready"> => message.type === "account.ready",
     );
 
-  test("is ready once each endpoint was read after it was connected, whatever comes twice", async () => {
+  test("is ready once each endpoint was read after it was connected, whatever is repeated", async () => {
     const account = waitedFor();
     await account.read("income", "[0]");
     await account.event("connected");

@@ -185,7 +185,7 @@ await describeOnTables("the relay", (tables) => {
 describe("the subscribers' queues", () => {
   const url = "https://sqs.eu-central-1.amazonaws.com/123456789012/fetch.fifo";
 
-  test("lie beside one that is known by its URL, in the order of the settings", () => {
+  test("are derived from one queue's URL, in the order of the settings", () => {
     const [orders, everything] = joinQueues(
       [{ name: "orders", types: ["account.*"] }, { name: "everything" }],
       url,

@@ -34,7 +34,7 @@ await describeOnTables("what a subscriber's queue refused", (tables) => {
     fixture.entries.length = 0;
   });
 
-  test("is sent again by itself once the queue takes it, to that subscriber alone, and is parked no longer", async () => {
+  test("is resent automatically once the queue accepts it, to that subscriber alone, and is no longer parked", async () => {
     const others = await messages(fixture.subscribers.accounts.queueUrl);
     fixture.now = () => new Date(Date.parse(receivedAt) + 90_000);
     await restore();

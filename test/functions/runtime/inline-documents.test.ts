@@ -45,7 +45,7 @@ describe("a document in its message", () => {
     expect(await written(text, inItem(text))).not.toMatch(/[\u{10000}-\u{10FFFF}]/u);
   });
 
-  it("is read from the bucket where it lies there", async () => {
+  it("is read from the bucket if it is stored there", async () => {
     const overflow = { get: async (key: string) => gzipSync(key === "data/1" ? text : "") };
     const message = await inlineDocuments(
       204_800,

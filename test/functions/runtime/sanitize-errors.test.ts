@@ -12,8 +12,8 @@ async function thrownBy(error: unknown): Promise<unknown> {
   throw new Error("nothing was thrown");
 }
 
-describe("a handler with reasons of its own", () => {
-  it("gives and takes what the handler does", async () => {
+describe("a handler with its own reasons", () => {
+  it("has the handler's input and output", async () => {
     const sum = sanitizeErrors(async (one: number, other: number) => one + other);
     expect(await sum(2, 3)).toBe(5);
   });

@@ -175,7 +175,7 @@ await describeOnTables("the consumer", (tables) => {
     ]);
   });
 
-  test("reports all ten where every write fails, and stores all of them when they come again", async () => {
+  test("reports all ten if every write fails, and stores them when they are redelivered", async () => {
     const envelopes = Array.from({ length: 10 }, () => envelopeOf(accountEvent()));
     await put(...envelopes);
     const working = fixture.system.fail("dynamodb:BatchExecuteStatement");

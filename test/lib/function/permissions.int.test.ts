@@ -123,12 +123,12 @@ describe("wildcards", () => {
     allowedBy(each).map((pair) => pair.split(" ")),
   );
 
-  it("stand in no allowed action, of roles and of resource policies", () => {
+  it("are in no allowed action of roles and resource policies", () => {
     expect(pairs.filter(([action]) => action?.includes("*"))).toEqual([]);
     expect(stack.text).not.toMatch(/"Action":[^}]*\*[^}]*"Effect":"Allow"/);
   });
 
-  it("stand in resources of the list only, and each of the list is in use", () => {
+  it("are only in listed resources, and each listed one is in use", () => {
     const used = pairs
       .filter(([, resource]) => resource?.includes("*"))
       .map(([action, resource = ""]) => `${action} ${resource.replace(/^[A-Za-z]+/, "")}`);

@@ -30,7 +30,7 @@ describe("where alarms go", () => {
       { topicArn, nothingReceivedHours: 13, receivingSchedule: "mon-fri 07-19" },
       "alarms.nothingReceivedHours: are more than alarms.receivingSchedule",
     ],
-  ])("is refused where it can't be so: %j", (alarms, expected) => {
+  ])("is refused if it is invalid: %j", (alarms, expected) => {
     expect(() => parseSettings({ ...withoutAlarms, alarms }, "prod.json")).toThrow(expected);
   });
 
@@ -126,7 +126,7 @@ describe("where alarms go", () => {
     expect(stack.outputs.AlarmTopicArn?.Value).toBe(topicArn);
   });
 
-  it("is nowhere in a stage that names nobody", () => {
+  it("does not exist in a stage that names nobody", () => {
     const stack = synthesized({ ...withoutAlarms, production: false });
     expect(stack.text).not.toContain("AWS::SNS::");
     expect(stack.outputs).not.toHaveProperty("AlarmTopicArn");

@@ -57,7 +57,7 @@ describe("data at rest", () => {
     expect(stack.text).not.toContain("KmsKeyId");
   });
 
-  it("lies in resources whose encryption is looked at here, and in no others", () => {
+  it("is only in resources whose encryption is tested here", () => {
     const { resources } = synthesized(productionSettings);
     const types = new Set(resources.map(({ Type }) => Type));
     const unknown = [...types].filter((type) => !keepingNothing.some((known) => type.startsWith(known)));

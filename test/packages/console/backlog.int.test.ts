@@ -5,8 +5,8 @@ const happening = (subject: string) => ({ at: "2026-11-25T12:00:00.000Z", what: 
 const subjectsOf = ({ sent }: ReturnType<ReturnType<typeof createBacklog>["since"]>) =>
   sent.map(({ happening: { subject } }) => subject);
 
-describe("what a page gets that was away", () => {
-  it("is all that came after what it has seen last, and nothing where it is new", () => {
+describe("the backlog of a page", () => {
+  it("is every event after its last, and nothing for a new page", () => {
     const backlog = createBacklog("one");
     const { at } = backlog.since(undefined);
     const [a] = ["a", "b", "c"].map((subject) => backlog.add(happening(subject)));

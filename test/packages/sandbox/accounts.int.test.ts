@@ -207,7 +207,7 @@ test("the same seed makes the same ids and data", async () => {
   expect(await make(7)).not.toEqual(await make(8));
 });
 
-test("a page size gives every list in parts of that many at most, whatever is asked for", async () => {
+test("a page size limits every list, whatever is requested", async () => {
   const sandbox = await sandboxFor({ pageSize: 2 });
   const { users, accounts } = await sandbox.createUsers(3);
   const list = async (path: string) => (await call(sandbox, path)).body;

@@ -135,7 +135,7 @@ test("POST /events delays", async () => {
   expect(received).toHaveLength(1);
 });
 
-test("what is asked for an environment that does not run is refused", async () => {
+test("a request for an environment that does not run is refused", async () => {
   const { send } = await benchFor();
   const answer = await send("POST", "/users", { count: 1, environment: "production" });
   expect(answer).toMatchObject({ status: 409, body: { error: "not_running" } });

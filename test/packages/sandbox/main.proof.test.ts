@@ -125,7 +125,7 @@ test("faults are planned by flags", async () => {
   expect(await status(production, "/users")).toBe(200);
 });
 
-test("the rate and how a call over it is asked to wait are chosen by flags", async () => {
+test("flags set the rate and the form of Retry-After", async () => {
   const child = run("--requests-per-minute", "1", "--retry-after", "date");
   const [line] = await once(createInterface({ input: child.stdout }), "line");
   const { baseUrl, token } = JSON.parse(String(line)).sandbox;

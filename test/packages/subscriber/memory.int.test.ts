@@ -31,7 +31,7 @@ function behaves(create: (now?: () => number) => Promise<Memory>): void {
     expect(await memory.recall("old", "s")).toEqual({ isHandled: true, newest: sequence(10) });
   });
 
-  it("forgets when a message can't come again: who was erased may be announced again from the beginning", async () => {
+  it("forgets once a message cannot be redelivered: erased people may then be announced again", async () => {
     let now = Date.now();
     const memory = await create(() => now);
     await memory.remember({ id: "a", place: { series: "s", sequence: "9".repeat(20) } });
@@ -94,7 +94,7 @@ await describeOnTables("the documented memory in DynamoDB", (tables) => {
 
   behaves(create);
 
-  it("remembers the sequence before the id: where it fails between, the message comes again", async () => {
+  it("remembers the sequence before the id: if it fails in between, the message is retried", async () => {
     const memory = await create();
     let writes = 0;
     const end = system.intercept(async ({ action }, phase) => {

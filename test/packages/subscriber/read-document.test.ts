@@ -203,7 +203,7 @@ describe("readDocument", () => {
     expect(waits).toHaveLength(4);
   });
 
-  it("fails where the stage stays busy, refuses, or answers with other bytes, so that the message comes again", async () => {
+  it("fails if the stage stays busy, refuses, or returns other bytes, so that the message is retried", async () => {
     const busy = await read([{ status: 503 }, { status: 503 }], { tries: 2 });
     expect(busy.result).toMatchObject({ message: "the document was answered 503, 2 times" });
     expect((await read([{ status: 403 }])).result).toMatchObject({ name: "DocumentError", status: 403 });

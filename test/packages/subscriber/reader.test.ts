@@ -23,7 +23,7 @@ function keepingReader(options: Partial<ReaderOptions> = {}) {
 }
 
 describe("a reader", () => {
-  it("hands over a message, typed, with the fields that it does not know", async () => {
+  it("passes on a typed message with its unknown fields", async () => {
     const { read, handled } = keepingReader();
     const message = { ...connected, traceparent: "00-1", data: { ...connected.data, later: 1 } };
     expect(await read(text(message))).toEqual({ settled: true, type: "handled" });
@@ -46,7 +46,7 @@ describe("a reader", () => {
     });
   });
 
-  it("passes over what is older than what was handled of its subject, or hands it over as such", async () => {
+  it("skips messages older than the last handled one of their subject, or passes them to handleStale", async () => {
     const plain = keepingReader();
     await plain.read(text(connected));
     expect(await plain.read(text(created))).toEqual({ settled: true, type: "stale" });
@@ -132,7 +132,7 @@ describe("a reader", () => {
     });
   });
 
-  it("passes over types that it does not know, or hands them over, once", async () => {
+  it("skips unknown types, or passes them to handleUnknown once", async () => {
     const later = { ...created, type: "account.merged", data: [] };
     expect(await keepingReader().read(text(later))).toEqual({ settled: true, type: "skipped" });
 

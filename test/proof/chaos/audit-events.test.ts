@@ -101,7 +101,7 @@ describe("the account of a run", () => {
 describe("duplicates", () => {
   const duplicatesOf = (evidence: Partial<Evidence>) => account({ ...nothing, ...evidence }).duplicated;
 
-  it("are none where receipts only count, and where a message comes again as it was", () => {
+  it("do not include counted receipts, and repeated messages", () => {
     const again = { ...insert("a"), change: "MODIFY" };
     expect(duplicatesOf({ records: [insert("a"), again, again] })).toBe(0);
     expect(duplicatesOf({ messages: [message({}), message({})] })).toBe(0);

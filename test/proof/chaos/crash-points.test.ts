@@ -165,7 +165,7 @@ describe("the points of a run", () => {
   const seen = Array.from({ length: 100 }, (_, index) => `F call-${index} unsent`);
   const chosen = (seed: number, isShort: boolean) => choosePoints(seen, { seed, isShort });
 
-  it("are all that there are, each once, in a few seeds in a row", () => {
+  it("cover every point once in a few consecutive seeds", () => {
     for (const first of [0, 1, 17]) {
       const seeds = Array.from({ length: seedsForAll }, (_, index) => first + index);
       expect(seeds.flatMap((seed) => chosen(seed, false)).toSorted()).toEqual(seen.toSorted());

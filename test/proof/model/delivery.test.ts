@@ -66,7 +66,7 @@ describe("every event", () => {
     );
   });
 
-  it("has no other effect where it comes again after 73 hours", async () => {
+  it("has no further effect if it is repeated after 73 hours", async () => {
     const simulation = await simulationWithEvents();
     await comeToRest(simulation);
     const events = [...simulation.provider.webhooks];

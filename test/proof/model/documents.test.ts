@@ -54,7 +54,7 @@ describe("documents are read", () => {
 });
 
 describe("a list of which a page can't be read", () => {
-  it("is gone on with, and covers no task that came after its first page", async () => {
+  it("is resumed, and covers no task that came after its first page", async () => {
     const simulation = new Simulation(new Provider(false));
     await readFirstPage(simulation);
     expect(simulation.pages.size).toBe(1);
@@ -66,7 +66,7 @@ describe("a list of which a page can't be read", () => {
     expect(simulation.reads.made).toBe(2);
   });
 
-  it("is read anew where another call has written it since", async () => {
+  it("is read again if another call has written it since", async () => {
     const simulation = new Simulation(new Provider(false));
     await readFirstPage(simulation);
     const [reading] = simulation.queue("fetch").messages;

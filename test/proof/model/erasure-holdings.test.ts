@@ -4,7 +4,7 @@ import { holdingsOf } from "../../../proof/model/erasure/holdings.ts";
 const person = { userId: "u1", accountId: "a1", mark: "<mark of 0>" };
 const other = { userId: "u1/x", accountId: "a1/x", mark: "<mark of 1>" };
 
-it("finds what is left of somebody by their mark, in text and in a body that lies in base64", () => {
+it("finds a person's remaining data by their mark, in text and in a base64 body", () => {
   const body = `{"user_id":"u1","mark":"${person.mark}"}`;
   const pieces = [
     { place: "dead letter", text: body },
@@ -17,7 +17,7 @@ it("finds what is left of somebody by their mark, in text and in a body that lie
   expect(holdingsOf(other, pieces)).toEqual([]);
 });
 
-it("finds what lies under somebody's names without their mark, and nothing under names that begin alike", () => {
+it("finds data under a person's names without their mark, and nothing under similar names", () => {
   const pieces = [
     { place: "item USER#u1 STATE", text: "{}" },
     { place: "object data/account/a1/income", text: "{}" },

@@ -57,7 +57,7 @@ describe("findings are ordered by cause", () => {
     ]);
   });
 
-  test("a provider that fails comes before all that it holds up", () => {
+  test("a failing provider comes before everything that it delays", () => {
     const registrations = { unknown: "the provider answered 503" };
     const breaker = { openUntil: now.getTime() + 30_000, opened: 2 };
     const found = byCause([

@@ -287,7 +287,7 @@ test.each([
   [-60, 0],
   [61, 1],
   [-61, 1],
-])("a clock that is %i seconds off makes %i findings", (seconds, count) => {
+])("a clock that is %i seconds off causes %i findings", (seconds, count) => {
   expect(checkClockSkew(now, new Date(now.getTime() + seconds * 1000))).toHaveLength(count);
 });
 

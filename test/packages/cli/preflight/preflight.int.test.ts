@@ -85,7 +85,7 @@ async function findings(settings?: object) {
   return found.map(({ what, fix }) => `${what} ${fix}`);
 }
 
-describe("an account in which nothing stands in the way", () => {
+describe("an account that is ready for a deployment", () => {
   it("has no finding, exits 0, and says what can't be seen", async () => {
     const { code, stdout } = await run();
     expect(code).toBe(0);
@@ -166,7 +166,7 @@ describe("what is no finding", () => {
   });
 });
 
-it("what may not be looked at is named, and the rest is looked at", async () => {
+it("checks without permission are named, and the others run", async () => {
   aws.answers.delete("ListServiceQuotas");
   const { code, json: parsed } = await run({}, "--json");
   const { checked, unseen } = result.parse(parsed());

@@ -11,7 +11,7 @@ const names = ["ledger", "mailer"];
 const subscribers = [{ name: "ledger" }, { name: "mailer", types: ["user.*"] }];
 
 describe("a replay's plan", () => {
-  it("is about all that came before now, for one subscriber, at fifty a second, unless flags say otherwise", () => {
+  it("covers all earlier messages of one subscriber, at fifty a second, unless flags say otherwise", () => {
     const run = planReplay({ subscriber: "ledger" }, subscribers, now);
     expect(run).toMatchObject({
       version: 0,

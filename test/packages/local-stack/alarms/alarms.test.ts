@@ -184,7 +184,7 @@ const queued = (name: string): AlarmPlan["metrics"][number] => ({
 const age = "ApproximateAgeOfOldestMessage";
 const depth = "ApproximateNumberOfMessagesVisible";
 
-test("a queue is measured when it is looked at, and the greatest of a period counts", async () => {
+test("a queue is measured when it is polled, and the maximum of a period counts", async () => {
   const plan = { ...refused, metrics: [queued(age)], threshold: 30, evaluationPeriods: 1 };
   const running = started([plan], []);
   gauges.set(age, 40);

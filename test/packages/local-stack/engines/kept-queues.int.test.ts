@@ -33,7 +33,7 @@ async function start(keep: string) {
   return { sqs, stop };
 }
 
-test("a message of a queue that is kept comes again when it is given back, also after a restart", async () => {
+test("a message of a persistent queue is redelivered when it is released, also after a restart", async () => {
   const keep = mkdtempSync(join(tmpdir(), "kept-queues-"));
   onTestFinished(() => rmSync(keep, { recursive: true, force: true }));
   const first = await start(keep);

@@ -110,7 +110,7 @@ describe("counting", () => {
 });
 
 describe("callers inside the runner", () => {
-  test("a registered name is asked with its role's policies, and a refusal is recorded", () => {
+  test("a registered name is checked by its role's policies, and a denial is recorded", () => {
     fixture.system.caller("poller", ["sqs:ReceiveMessage", queueArn]);
     expect(fixture.system.gateway.authorize("poller", "sqs:ReceiveMessage", queueArn).allowed).toBe(true);
     expect(fixture.system.gateway.authorize("poller", "sqs:DeleteMessage", queueArn).allowed).toBe(false);

@@ -104,7 +104,7 @@ describe("alarms", () => {
     return (await cloudwatch.send(new DescribeAlarmsCommand(input))).MetricAlarms ?? [];
   };
 
-  test("are described with what they mean, their state, and since when it is so", async () => {
+  test("are described with their text, state and the time of the last change", async () => {
     const found = await describeAlarms({ AlarmNamePrefix: "stage-", StateValue: "ALARM" });
     expect(found).toEqual([
       {

@@ -221,7 +221,7 @@ describe("long polling", () => {
     expect(Messages?.map(({ Body }) => Body)).toEqual(["kept"]);
   });
 
-  test("what the engine does not take back of a caller that went away is a problem that is told", async () => {
+  test("a message that the engine does not release after its caller has gone is reported", async () => {
     const queue = await newQueue();
     const { sqs } = clients(system, system.operator);
     const isReceiving = Promise.withResolvers<void>();

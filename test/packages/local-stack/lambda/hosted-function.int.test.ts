@@ -54,7 +54,7 @@ describe("an invocation", () => {
     expect(work.host.counts()).toMatchObject({ invocations: 1, errors: 1, running: 0 });
   });
 
-  test("has what it throws in its log, with all that is in it, as Lambda's runtime writes it", async () => {
+  test("logs a thrown error with all its properties, as Lambda's runtime does", async () => {
     await using work = await hosted(
       `export const handler = (event) => {
          const error = Object.assign(new Error("refused"), { Item: { name: event.name } });
