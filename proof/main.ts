@@ -11,12 +11,12 @@ const vitest = "node_modules/vitest/vitest.mjs";
 /** Programs of `npm run proof -- <name>`, with their descriptions. */
 const programs = {
   alarms: "The condition of each alarm raises that alarm.",
-  bench: "Processor time, requests, bundles and prices, beside three other implementations.",
-  chaos: "No event is lost or doubled under random faults of AWS, the provider and the functions.",
+  bench: "Compares CPU time, requests, bundles and prices with three other implementations.",
+  chaos: "No event is lost or duplicated under random faults of AWS, the provider and the functions.",
   conformance: "The sandbox keeps each statement of the income-data service's interface.",
-  field: "Webhooks and answers that were reported elsewhere are taken as they should be.",
+  field: "Webhooks and answers from public bug reports are handled correctly.",
   model: "The protocol keeps its promises in random histories, with a fault at each step, and in races.",
-  outage: "Nothing is lost while the provider is down for a day, and the backlog is worked off at its rate.",
+  outage: "Nothing is lost while the provider is down for a day, and the backlog is processed at its rate.",
 };
 
 /** Steps without a name: about 40 minutes on two cores. */

@@ -28,7 +28,7 @@ const parts: Readonly<Record<string, string>> = {
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
 const unknown = names.filter((name) => !Object.hasOwn(parts, name));
 if (unknown.length > 0) {
-  say(`There is no part ${unknown.join(", ")}. There are: ${Object.keys(parts).join(", ")}.`);
+  say(`Unknown part ${unknown.join(", ")}. Parts: ${Object.keys(parts).join(", ")}.`);
   process.exitCode = 2;
 } else {
   await Promise.all([work(), work()]);

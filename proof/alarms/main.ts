@@ -17,7 +17,7 @@ Examples:
   npm run proof -- alarms --only provider-down events-late`;
 
 const { only } = new Command("npm run proof -- alarms")
-  .description("Makes each alarm's condition on the local stack and shows the metric values that raise it.")
+  .description("Creates each alarm's condition on the local stack and shows the metric values that raise it.")
   .addOption(
     new Option("--only <entries...>", "entries of the runbook").choices(scenarios.map(({ entry }) => entry)),
   )

@@ -34,7 +34,7 @@ function parseOptions() {
     quick = false,
     ...options
   } = new Command("npm run bench --")
-    .description("Measures this pipeline beside what a user would write instead, in one run on this machine.")
+    .description("Measures this pipeline and what a user would write instead, in one run on this machine.")
     .option("--quick", "fewer rounds, without the rows that need a long run")
     .option("--rows <names>", "only these rows, separated by commas, and those measured with them", rowsOf)
     .option("--document", "record the figures in docs/evidence/cost-and-capacity.md; use an idle machine")

@@ -32,7 +32,7 @@ crash points was struck. What fails is left in a folder, with the journey of eac
 /** Parses the command line. Prints help or the error, and exits. */
 export function parseChaosFlags(args: readonly string[]): ChaosFlags {
   return new Command("npm run chaos --")
-    .description("Kills functions and lets parts fail, under load, and accounts for every event.")
+    .description("Kills functions and injects faults under load, and accounts for every event.")
     .option("--seed <n>", "what the schedule of faults and kills follows from", wholeNumber(0), 1)
     .option("--seeds <from..to>", "one run for each of these seeds", range)
     .option("--short", "30 s of trouble, somewhat more than a minute in all on a quiet machine")

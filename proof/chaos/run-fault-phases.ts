@@ -56,15 +56,15 @@ export type FaultPhasesResult = Pick<Tally, "struck" | "points"> & {
  */
 export async function runFaultPhases(system: ChaosSystem, context: FaultContext): Promise<FaultPhasesResult> {
   const { crashes, faults, load, options, progress } = context;
-  progress("A dry pass, to see every call that every function makes");
+  progress("Running without faults, to record every call of every function");
   await load.rounds(options.isShort ? 1 : 2);
   await seeAllCalls(system, crashes, callsWithoutNews[options.isShort ? "short" : "whole"]);
   const points = choosePoints(crashes.seen(options.isShort ? oftenInShort : 1), options);
   progress(`Killing functions at ${points.length} points, one at a time`);
   crashes.crashAt(points);
   await until(() => crashes.left().length === 0, crashesEndAfterMs * options.slow);
-  if (crashes.left().length > 0) progress(`To be struck later: ${crashes.left().join("; ")}`);
-  progress("Killing functions at random, corrupting the answers of batches, replaying while events come in");
+  if (crashes.left().length > 0) progress(`Crash points left for later: ${crashes.left().join("; ")}`);
+  progress("Killing functions at random, corrupting batch answers, and replaying under load");
   crashes.crashAtRandom(shareOfRandomKills);
   const corruption = corruptResponses(system, options.seed, options.directory);
   const rounds = load.rounds(1);
@@ -101,7 +101,7 @@ async function runFaultShare(
   if (isShort) return;
   await until(() => faults.pendingFaults().length === 0, end - Date.now());
   if (faults.pendingFaults().length > 0)
-    progress(`At this share none met: ${faults.pendingFaults().join(", ")}`);
+    progress(`Not fired at this share: ${faults.pendingFaults().join(", ")}`);
 }
 
 /**

@@ -40,9 +40,9 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   const load = keepLoading(system, progress);
   const phases = await runFaultPhases(system, { crashes, faults, load, options, progress });
   await load.stop();
-  progress("All is well again: waiting until every queue is empty and the stream is read");
+  progress("Faults are over: waiting until every queue is empty and the stream is read");
   await waitUntilIdle(system, patience);
-  progress("Trying once more what was given up on");
+  progress("Redriving what was given up");
   await recover(system, patience);
   const differences = await loseWebhooks(system, options, progress);
   progress("Counting in the table, in the queues and in what the observers recorded");

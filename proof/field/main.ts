@@ -6,7 +6,7 @@ import { Command } from "commander";
 import { runField } from "./run.ts";
 
 new Command("npm run proof -- field")
-  .description("Tries inputs that receivers of webhooks and callers of APIs reported, on a running stack.")
+  .description("Runs webhooks and API answers from public bug reports on a local stack.")
   .parse();
 
 const results = await runField();

@@ -86,7 +86,7 @@ export class Processes {
       });
       if (this.running.every(({ next }) => next.size > 0)) return;
     }
-    throw new Error("a process waits for what is no step");
+    throw new Error("a process waits for something other than a step");
   }
 
   /** Completed effects stay; nothing more happens. */

@@ -29,9 +29,7 @@ were made than the stage's settings allow.`;
 /** Parses the command line. Prints help or the error, and exits. */
 function parseOutageFlags(): OutageFlags {
   return new Command("npm run outage --")
-    .description(
-      "Lets the provider be down on the stage compressed, and counts what its pipeline made of it.",
-    )
+    .description("Takes the provider down on the stage compressed, and counts the pipeline's results.")
     .option("--hours <n>", "how long it is down, in the stage's time", hours, 24)
     .option("--tasks <n>", "documents that it announces meanwhile", wholeNumber(1, 100_000), 10_000)
     .option("--fault <what>", `what calls meet: a status, or ${faultEffects.join(", ")}`, fault, {

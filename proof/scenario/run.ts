@@ -80,7 +80,7 @@ export async function playScenario(
     progress("Erasing a user, and comparing with the provider's list, for users whose webhooks were lost");
     const meanwhile = () => invokeUntilHealed(stack, kills, "ReconcileFunctionName");
     await watch.during(eraseUser(system, erased, { target, patience, meanwhile }));
-    progress("Archiving again, where no dead letter is near its end");
+    progress("Archiving again, with no dead letter near its end");
     await invokeUntilHealed(stack, kills, "ArchiveFunctionName");
     progress("Counting in the table and the queues");
     const remains = await findRemainsOf(system, erased);

@@ -11,17 +11,16 @@ export function asyncApi(): string {
       title: "income-events",
       version: "1.0.0",
       description:
-        "What a subscriber finds on its SQS queue: CloudEvents 1.0 in JSON, at least once and unordered. " +
-        "The rules, also of how this may change, are in events.md.",
+        "Messages on a subscriber's SQS queue: CloudEvents 1.0 in JSON, delivered at least once and in any order. " +
+        "See events.md for the rules, including how messages may change.",
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
     defaultContentType: "application/json",
     channels: {
       subscriber: {
         address: "{queueUrl}",
-        description:
-          "The queue of one subscriber. Its filter in the stage's settings says which types it gets.",
-        parameters: { queueUrl: { description: "Among the deployment's outputs, one for each subscriber." } },
+        description: "The queue of one subscriber. Its filter in the stage's settings selects the types.",
+        parameters: { queueUrl: { description: "In the deployment's outputs, for each subscriber." } },
         messages: Object.fromEntries(
           messageTypes.map((type) => [type, { $ref: `#/components/messages/${type}` }]),
         ),
@@ -31,7 +30,7 @@ export function asyncApi(): string {
       publish: {
         action: "send",
         channel: { $ref: "#/channels/subscriber" },
-        summary: "The pipeline informs a subscriber of what happened.",
+        summary: "The pipeline sends an event to a subscriber.",
       },
     },
     components: { messages: Object.fromEntries(messageTypes.map((type) => [type, messageOf(type)])) },

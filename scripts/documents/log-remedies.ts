@@ -4,24 +4,25 @@ import type { logLevels } from "../../functions/runtime/log.ts";
 export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   WEBHOOK_UNREADABLE: "`dlq list` shows how many: ask the provider; `dlq purge` once nobody needs them",
   WEBHOOK_NOT_KEPT:
-    "the reconciliation finds what it said. Lines with `count` 1 are different bodies, others are tries of the same: ask the provider why it sends what is no JSON, or not in its `Content-Encoding`",
+    "reconciliation recovers the data. Lines with `count` 1 are different bodies, others are retries: ask the provider why it sends invalid JSON, or a wrong `Content-Encoding`",
   WEBHOOK_REFUSED:
-    "a few are strangers. Many for the secret: `status --section webhooks`, then `webhooks register`; for the source address or the size: the setting `webhooks.sourceAddresses` or `webhooks.maxBodyBytes`",
+    "a few come from strangers. Many for the secret: `status --section webhooks`, then `webhooks register`; for the source address or the size: the setting `webhooks.sourceAddresses` or `webhooks.maxBodyBytes`",
   WEBHOOK_SECRET_EMPTY: "`secret rotate`",
   WEBHOOK_SECRET_STALE:
-    "nothing while it is short. After 15 minutes webhooks get 503: check AWS's health page for Secrets Manager; `reason` names its error",
+    "nothing if it is short. After 15 minutes webhooks get 503: check AWS's health page for Secrets Manager; `reason` names its error",
   WEBHOOK_FAILED:
     "nothing while it is rare: the provider sends again for three days. `reason` names AWS's error",
   ATTRIBUTE_LEFT_OUT:
     "`mapping try` with such a webhook; correct the expression of the attribute `name` in `mapping.users.attributes`, or send the provider a shorter text",
   MESSAGE_REJECTED:
-    "`dlq show QUEUE`: [dead-letters.md](../operate/dead-letters.md) says what helps by the reason",
+    "`dlq show QUEUE`: see [dead-letters.md](../operate/dead-letters.md) for the remedy by reason",
   MESSAGE_FAILED:
     "nothing while it is rare: after five receives of an event it is a dead letter, after 1000 of a call",
   TASK_POSTPONED: "nothing: it waits for the provider, its rate or a token; `status` shows the backlog",
-  START_UNANSWERED: "many: the provider's endpoint webhooks do not arrive; `status --section webhooks`",
+  START_UNANSWERED:
+    "if there are many, the provider's endpoint webhooks do not arrive: `status --section webhooks`",
   PROVIDER_DOWN:
-    "nothing: it is probed, and waiting calls are made when it is back. [outages.md](../operate/outages.md)",
+    "nothing: the pipeline probes it, and makes the waiting calls when it is back. [outages.md](../operate/outages.md)",
   RECORD_FAILED:
     "nothing while it is rare. The same `messageId` for hours: `status`; changes that the relay gives up are in the failures bucket, and `repair` relays them again",
   RECORD_PARKED:
@@ -31,18 +32,18 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   SUBSCRIBER_PARKED:
     "nothing: the relay sends them again every 5 minutes. Messages from the eraser are in the dead-letter queue: `dlq redrive subscriber/NAME`",
   SUBSCRIBER_UNREACHABLE:
-    "restore the queue, its policy or its key: `reason` names what SQS answered. Then they are sent by themselves: [runbook](../operate/runbook.md#undelivered-changes)",
+    "restore the queue, its policy or its key: `reason` names what SQS answered. Then they are resent automatically: [runbook](../operate/runbook.md#undelivered-changes)",
   READ_REFUSED:
-    "a few are a reader that asks too much. Many: `status --section subscribers` shows the filter; correct its `types` or `principals`, or stop the caller that `principal` names",
+    "a few come from a reader that requests too much. Many: `status --section subscribers` shows the filter; correct its `types` or `principals`, or stop the caller that `principal` names",
   READ_FAILED: "nothing while it is rare: the caller tries again. `reason` names AWS's error",
   DOCUMENT_DATA_MISSING:
     "`reconcile now`, or wait for the subject's next event: the data is read again from the provider. Find out who deletes from the bucket",
   TOKEN_STILL_VALID:
-    "the provider refuses a path for rights, not for the token: look at the reasons of TASK_POSTPONED",
-  TOKEN_UNPROVEN: "nothing: `reason` says how the provider fails; the token is tried again in each run",
-  TOKEN_DISCARDED: "`token set` before the present one ends",
+    "the provider refuses a path for missing rights, not for the token: see the reasons of TASK_POSTPONED",
+  TOKEN_UNPROVEN: "nothing: `reason` names the provider's failure; each run retries the token",
+  TOKEN_DISCARDED: "`token set` before the current token expires",
   TOKEN_OVERTAKEN: "nothing: the next run decides",
-  TOKEN_UNCHANGED: "again and again: the provider does not renew it; `token set` before it ends",
+  TOKEN_UNCHANGED: "if repeated, the provider does not renew it: `token set` before it expires",
   TOKEN_SHORT_LIVED: "lower `token.refreshEveryMinutes`",
   TOKEN_NEAR_END: "`token set`; the lines before it say why it was not refreshed",
   TOKEN_REFUSED: "`token set`",
@@ -55,8 +56,9 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   DELETIONS_HELD:
     "ask the provider whether these accounts are gone. If so, `reconcile accept-deletions`; if not, nothing: [runbook](../operate/runbook.md#deletions-held)",
   WEBHOOKS_MAY_BE_LOST:
-    "nothing: the reconciliation makes up for it. Again and again: see why webhooks fail, `npx income-events doctor`",
-  RECONCILIATION_PAUSED: "nothing: the next tick goes on. For hours: the provider or its rate, see `reason`",
+    "nothing: reconciliation recovers them. If repeated, find out why webhooks fail: `npx income-events doctor`",
+  RECONCILIATION_PAUSED:
+    "nothing: the next tick continues. For hours: the provider or its rate, see `reason`",
   RECONCILIATION_SKIPPED:
     "many: `reconcile.users.*` or `reconcile.accounts.*` does not fit the provider's lists",
   RECONCILIATION_FAILED: "`reason` names the setting or the answer; the next run starts again",

@@ -33,11 +33,11 @@ const ofVersion = [
     "version",
     "query",
     { ...string, pattern: "^[0-9]{1,15}$" },
-    "Exactly this version: that of `data.document.version`. Absent: the newest.",
+    "Version to return, as in `data.document.version`; default: the newest.",
   ),
-  parameter("asOf", "query", timestamp, "What was known at this time. Not beside `version`."),
-  parameter("Accept-Encoding", "header", string, "`gzip` saves the way what is stored compressed."),
-  parameter("If-None-Match", "header", string, "The `ETag` of what the caller has."),
+  parameter("asOf", "query", timestamp, "Returns the version at this time. Excludes `version`."),
+  parameter("Accept-Encoding", "header", string, "`gzip` returns the stored compressed bytes."),
+  parameter("If-None-Match", "header", string, "`ETag` of the caller's copy."),
 ];
 
 const dates = ["dateStart", "dateEnd"];
@@ -47,64 +47,68 @@ const named = {
   dateEnd: text("The last day."),
 };
 const reference = {
-  href: text("Names exactly this version, for ever."),
-  sha256: { ...string, pattern: "^[0-9a-f]{64}$", description: "Of the provider's bytes." },
-  size: { type: "integer", minimum: 0, description: "In bytes, uncompressed." },
-  contentType: text("What it is: `application/json` for JSON in UTF-8; else as the provider said."),
-  version: { ...string, pattern: "^[0-9]+$", description: "The higher number is the newer one." },
-  observedAt: { ...timestamp, description: "Since when it is known." },
+  href: text("Permanent address of this version."),
+  sha256: {
+    ...string,
+    pattern: "^[0-9a-f]{64}$",
+    description: "Digest of the provider's bytes, in lower-case hex.",
+  },
+  size: { type: "integer", minimum: 0, description: "Number of bytes, uncompressed." },
+  contentType: text("Content type: `application/json` for JSON in UTF-8; else the provider's."),
+  version: { ...string, pattern: "^[0-9]+$", description: "A higher number is newer." },
+  observedAt: { ...timestamp, description: "Time at which the provider returned it." },
 };
 const supersededAt = {
   ...timestamp,
-  description: "Since when a newer one is known. Absent of the newest.",
+  description: "Time at which a newer version replaced it. Absent for the newest.",
 };
 const versions = {
   ...list(object({ ...reference, supersededAt }, ["supersededAt"])),
-  description: "The newest first.",
+  description: "Newest first.",
 };
 const versionList = object({ ...named, versions }, dates);
 
 /** Schema of the `data` of messages that confirm a state. */
 const reported = (type: "user" | "account" | "company-account") => ({
-  subject: text("As messages name it."),
+  subject: text("Subject, as in messages."),
   sequence: {
     ...string,
     pattern: "^[0-9]{20}$",
-    description: "As in messages: the higher one is the newer.",
+    description: "A higher sequence is newer, as in messages.",
   },
   data: contract[`${type}.confirmed`].data,
 });
 const documents = {
   ...list(object({ ...named, ...reference }, dates)),
-  description: "Absent where the caller may read none.",
+  description: "Absent if the caller may not read documents.",
 };
 const stateOf = (type: "user" | "account" | "company-account") =>
   object({ ...reported(type), documents }, ["documents"]);
-const accounts = list(object({ ...reported("account"), href: text("Where its state is.") }));
+const accounts = list(object({ ...reported("account"), href: text("Address of its state.") }));
 
 const Problem = object(
   {
-    type: text("Which problem it is."),
+    type: text("Type of the problem."),
     status: { type: "integer" },
-    title: text("The problem in words."),
-    detail: text("What of it is wrong here."),
-    field: text("The part of the request that is wrong."),
-    newest: text("Where the newest version is."),
+    title: text("Description of the problem."),
+    detail: text("Details of this occurrence."),
+    field: text("Invalid part of the request."),
+    newest: text("Address of the newest version."),
   },
   ["detail", "field", "newest"],
 );
 
 const problems: Readonly<Record<string, readonly [what: string, ...types: readonly ProblemType[]]>> = {
-  "400": ["The request is not understood; `field` names its part.", "bad-request"],
-  "403": ["Not for this caller. What IAM refuses has another body.", "forbidden"],
+  "400": ["Invalid request; `field` names the part.", "bad-request"],
+  "403": ["The caller may not read this. Requests that IAM denies have another body.", "forbidden"],
   "404": [
-    "Nothing is known by this name, which is also said of who was erased; or this version is not kept, and `newest` is.",
+    "Not found, or erased; or this version is no longer retained, and `newest` names the current one.",
     "not-found",
     "version-not-kept",
   ],
-  "405": ["Only GET and HEAD are answered.", "method-not-allowed"],
-  "500": ["A fault of the stage: never that there is no data.", "data-missing", "failed"],
-  "503": ["Try again after `Retry-After`.", "unavailable"],
+  "405": ["Only GET and HEAD are supported.", "method-not-allowed"],
+  "500": ["An error of the stage; it never means that there is no data.", "data-missing", "failed"],
+  "503": ["Retry after `Retry-After` seconds.", "unavailable"],
 };
 const problemAnswers = Object.fromEntries(
   Object.entries(problems).map(([status, [description, ...types]]) => {
@@ -117,7 +121,7 @@ const problemAnswers = Object.fromEntries(
     ];
   }),
 );
-const tooMany = { description: "Lambda has no room for more at once. Try again later." };
+const tooMany = { description: "Lambda's concurrency is used up. Retry later." };
 
 function operation(summary: string, parameters: readonly object[], success: object) {
   return { get: { summary, parameters, responses: { ...success, ...problemAnswers, "429": tooMany } } };
@@ -128,22 +132,22 @@ function json(schema: object, description: string) {
 }
 
 const headers = {
-  ETag: header("Strong, one for each coding."),
-  "Last-Modified": header("Since when these data are known."),
+  ETag: header("A strong tag, different for each coding."),
+  "Last-Modified": header("Time at which the provider returned this data."),
   Vary: header("`Accept-Encoding`."),
-  "Cache-Control": header("`private, no-cache`: ask before what is kept is used."),
+  "Cache-Control": header("`private, no-cache`: revalidate before you use a cached copy."),
 };
 const documentSuccess = {
   "200": {
-    description: "The data, byte for byte as the provider gave it.",
+    description: "The provider's data, byte for byte.",
     headers: {
       ...headers,
-      "Repr-Digest": header("SHA-256 of what is sent, as RFC 9530 has it."),
-      "Content-Encoding": header("`gzip` where it is sent so."),
+      "Repr-Digest": header("SHA-256 of the body as sent (RFC 9530)."),
+      "Content-Encoding": header("`gzip` if the body is compressed."),
     },
     content: { "application/json": { schema: {} } },
   },
-  "304": { description: "The caller has it already.", headers },
+  "304": { description: "The caller's copy is current.", headers },
 };
 
 /** Paths of a document and its versions, with and without a date range. */
@@ -156,23 +160,23 @@ function documentPaths(collection: string, of: string, more: readonly object[]) 
     [`${path}/versions`]: operation(
       `The versions of a document of ${what}`,
       parameters,
-      json(versionList, "Those that are kept."),
+      json(versionList, "The retained versions."),
     ),
   };
 }
 
 const paths = {
-  "/v1/users/{id}": operation("A user", [id], json(stateOf("user"), "What is known of the user.")),
+  "/v1/users/{id}": operation("A user", [id], json(stateOf("user"), "State of the user.")),
   "/v1/users/{id}/accounts": operation(
     "The accounts of a user",
     [id],
-    json(object({ accounts }), "What is known of each."),
+    json(object({ accounts }), "State of each account."),
   ),
-  "/v1/accounts/{id}": operation("An account", [id], json(stateOf("account"), "What is known of it.")),
+  "/v1/accounts/{id}": operation("An account", [id], json(stateOf("account"), "State of the account.")),
   "/v1/company-accounts/{id}": operation(
     "A company account",
     [id],
-    json(stateOf("company-account"), "What is known of it."),
+    json(stateOf("company-account"), "State of the account."),
   ),
   ...documentPaths("accounts", "an account", []),
   ...documentPaths("accounts", "an account", [range]),
@@ -183,8 +187,8 @@ const paths = {
 /** The OpenAPI 3.1 document of the subscribers' API. */
 export function openApi(): string {
   const description = [
-    "What a subscriber reads behind its messages. Sign each request with AWS Signature Version 4, for the service `lambda`;",
-    "the caller is one of the subscriber's `principals`, or a role granted to it, and reads what its filter lets through.",
+    "The states and documents that messages announce. Sign each request with AWS Signature Version 4 for the service `lambda`;",
+    "the caller is one of the subscriber's `principals` or a granted role, and can read what the subscriber's filter accepts.",
   ].join(" ");
   const license = { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" };
   const sigV4 = {

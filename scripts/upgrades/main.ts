@@ -14,7 +14,7 @@ const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest)
 const file = join(values.to, `${version}.json`);
 if (existsSync(file)) {
   process.stderr.write(
-    `${file} is there: what is released stays as it was. Raise the version in package.json first.\n`,
+    `${file} exists, and a released version must not change. Raise the version in package.json first.\n`,
   );
   process.exitCode = 1;
 } else {

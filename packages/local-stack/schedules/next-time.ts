@@ -27,7 +27,7 @@ function parseCron(expression: string, pattern: string): (after: Date) => Date {
     });
     return (after) => {
       const next = cron.nextRun(after);
-      if (next === null) throw unknownSchedule(`${expression}, which never comes again`);
+      if (next === null) throw unknownSchedule(`${expression}, which never fires again`);
       return next;
     };
   } catch {

@@ -81,7 +81,7 @@ function meet(
   const { status, retryAfterSeconds } = fault;
   if (!isPlayed(fault)) {
     if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfter(retryAfterSeconds));
-    throw new ApiError(status ?? 500, "fault", "this fault was asked for");
+    throw new ApiError(status ?? 500, "fault", "this fault was requested");
   }
   reply.hijack();
   // Logged at once because some of these answers never end.
