@@ -142,7 +142,6 @@ export async function runProgram(args: readonly string[], given?: Command): Prom
   }
 }
 
-/** Prints the help of the command at the start of the arguments. */
 function helpCommand(program: Command, args: readonly string[]): string {
   const words: string[] = [];
   for (let command = program; ; ) {

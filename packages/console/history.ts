@@ -20,7 +20,6 @@ export type HistoryPage = {
   readonly count: number;
   readonly offset: number;
   readonly events: readonly HistoryRow[];
-  /** Choices for the filter. */
   readonly types: readonly string[];
   readonly outcomes: readonly string[];
   readonly endpoints: readonly string[];
@@ -33,7 +32,6 @@ export type Histories = {
   readonly page: (reading: string, filter: HistoryFilter, offset: number) => Promise<HistoryPage>;
 };
 
-/** Maximum entries in one answer. */
 const pageSize = 500;
 const keptReadings = 8;
 /** A page polls each second; after this long without a poll it has gone. */

@@ -7,14 +7,12 @@ import type { CommandOutcome } from "./run-command.ts";
 export type Job = {
   readonly id: string;
   readonly what: string;
-  /** The page that shows it. */
   readonly of: string;
   /** ISO 8601 */
   readonly startedAt: string;
   readonly state: "running" | "done" | "failed";
   /** How many have an outcome. */
   readonly count: number;
-  /** The latest progress messages. */
   readonly progress: readonly string[];
   readonly result?: CommandOutcome;
   readonly error?: string;
@@ -28,7 +26,6 @@ export type Jobs = {
   readonly find: (id: string) => Job | undefined;
   /** The jobs of a page, the latest first. */
   readonly list: (of: string) => readonly Job[];
-  /** The outcomes. */
   readonly resultsOf: (id: string) => readonly EachResult[];
 };
 

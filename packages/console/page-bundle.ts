@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-/** A file of the page. */
 export type PageFile = { readonly type: string; readonly content: string | Uint8Array };
 
 const folder = join(import.meta.dirname, "page");

@@ -3,7 +3,6 @@ import { CommandError } from "@income-events/cli/core/command-error.ts";
 import type { DeploymentOptions } from "@income-events/cli/core/deployment.ts";
 import { type Fields, isFields } from "../../domain/core/parse.ts";
 
-/** The context of the console's routes. */
 export type ConsoleContext = {
   readonly operation: Operation;
   /** The options that selected the deployment; remedies repeat them. */
@@ -17,11 +16,9 @@ export type ConsoleContext = {
 
 export type Asked = {
   readonly params: URLSearchParams;
-  /** The body of a request that changes something. */
   readonly body: Fields;
 };
 
-/** An address below `/api/`. */
 export type Route = {
   readonly method: "GET" | "POST";
   readonly path: string;

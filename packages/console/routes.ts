@@ -73,7 +73,6 @@ function document(
 
 type Deed = (context: ConsoleContext, asked: Asked) => Promise<CommandOutcome>;
 
-/** Actions of the sandbox of a local system. */
 const deeds: Readonly<Record<string, Deed>> = {
   trigger: ({ operation }, asked) => {
     const [type, endpoint] = [textIn(asked, "type"), optionalTextIn(asked, "endpoint")];

@@ -5,7 +5,6 @@ import { outputOf, queuesOf } from "./outputs.ts";
 import type { SubscriberCaller } from "./stack/subscriber-callers.ts";
 import type { System } from "./system.ts";
 
-/** The addresses and credentials of a system, as printed and as written to a file. */
 export type Addresses = {
   readonly region: string;
   readonly endpoints: {
@@ -22,7 +21,6 @@ export type Addresses = {
   readonly webhookHeaders: Readonly<Record<string, string>>;
   readonly table: string;
   readonly queues: Readonly<Record<string, string>>;
-  /** URL of the HTTP API that serves states and documents to subscribers. */
   readonly documents: { readonly url: string };
   /**
    * By subscriber name. Each can read its own queue and the documents that its messages announce, nothing
@@ -151,7 +149,6 @@ function subscriberLines(
   return [`For the subscriber ${name}, ${prints}:`, ...environment, `  node ${program}`];
 }
 
-/** Environment variables with which AWS tools and a reader program act as the subscriber on this system. */
 function subscriberEnvironment(addresses: Addresses, subscriber: SubscriberAddress): readonly string[] {
   const pairs = Object.entries(variablesOf(addresses, subscriber)).map(([name, value]) => `${name}=${value}`);
   return [0, 2, 4].map((first) => pairs.slice(first, first + 2).join(" "));

@@ -13,11 +13,9 @@ function projectDirectory(): string {
   return import.meta.filename.endsWith(".ts") ? join(import.meta.dirname, "../..") : process.cwd();
 }
 
-/** Details of a system beyond its stack. */
 export type Surroundings = {
   /** Directory of the functions' logs; absent if logs are kept in memory only. */
   readonly logs?: string;
-  /** All addresses, formatted for printing. */
   readonly details?: string;
   /** Pipeline to announce; defaults to the first of the stack. */
   readonly pipeline?: PipelineOutputs;
@@ -70,7 +68,6 @@ export function announcementFile(stack: string, id: string): string {
 
 const announced = z.object({ pid: z.number(), stack: z.string(), endpoint: z.string() });
 
-/** A system that stays up on this machine. */
 export type RunningSystem = z.output<typeof announced>;
 
 /** Lists the systems that are running now. Skips files left behind by a killed system. */

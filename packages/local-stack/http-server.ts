@@ -1,6 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http";
 
-/** A complete answer, from an engine or the gateway. */
 export type Answer = {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;

@@ -7,7 +7,6 @@ import { wholeNumber } from "./whole-number.ts";
 export type StartOptions = {
   /** Whether to run the scenario and exit instead of staying up. */
   readonly once: boolean;
-  /** Program of the scenario. */
   readonly scenario?: string;
   readonly users: number;
   /** Seconds between new data of sample users while it stays up; 0 or absent: none. */
@@ -21,9 +20,7 @@ export type StartOptions = {
   readonly stage: string;
   /** Stack of the assembly, if there are several. */
   readonly stack?: string;
-  /** Whether to restart or update when the app changes. */
   readonly watch?: boolean;
-  /** Programs that read subscribers' queues. */
   readonly subscriber?: readonly SubscriberProgram[];
   readonly engine?: DynamoDbEngine;
   readonly apiPort: number;

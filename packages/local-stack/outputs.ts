@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-/** A stack or one of its pipelines, with its outputs. */
 type WithOutputs = { readonly outputs: Readonly<Record<string, string>> };
 
 const subscribersOutput = z.array(
@@ -12,7 +11,6 @@ const subscribersOutput = z.array(
   }),
 );
 
-/** A subscriber in the stack's output. */
 export type SubscriberOutput = z.output<typeof subscribersOutput>[number];
 
 /**
@@ -35,7 +33,6 @@ export function queuesOf({ outputs }: WithOutputs): Readonly<Record<string, stri
   return Object.fromEntries(urls.map(([name, url]) => [kebabCase(name.replace(/QueueUrl$/, "")), url]));
 }
 
-/** Each dead-letter queue with its source queue. */
 export function deadLetterQueuesOf(
   stack: WithOutputs,
 ): readonly { readonly url: string; readonly source: string }[] {

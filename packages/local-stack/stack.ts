@@ -162,7 +162,6 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   return stackControls({ ...parts, ...controlled, plan, engine: tables.name, failures, functionsOf });
 }
 
-/** The gateway's alarms and metrics, once they exist. */
 function monitoringBy(
   alarms: () => Alarms | undefined,
 ): Pick<GatewayOptions, "alarms" | "sumsOfMetric" | "percentilesOfMetric"> {
@@ -187,7 +186,6 @@ async function startTables(
   return { url: "http://127.0.0.1:1", name, kind: "none", close: async () => {} };
 }
 
-/** Registers the operator, who may do everything. */
 function registerOperator(gateway: Gateway): Credentials {
   const operator = newCredentials(operatorName);
   const arn = `arn:aws:iam::${localAccount}:user/${operatorName}`;

@@ -21,7 +21,6 @@ const withTime = (text: string) => `${secondsSoFar().toFixed(1).padStart(6)} s  
 const progress = (step: string) => status(withTime(step));
 const notice = (text: string) => print(withTime(text));
 
-/** Resolves when the operator interrupts the program. */
 const interrupted = new Promise<undefined>((resolve) => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.once(signal, () => resolve(undefined));

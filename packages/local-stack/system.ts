@@ -13,7 +13,6 @@ import { registerSubscribers, type SubscriberCaller } from "./stack/subscriber-c
 import { type LocalStack, startStack } from "./stack.ts";
 import { synthesize } from "./synthesis/synthesize.ts";
 
-/** A pipeline, the sandbox that it is registered with, and its subscribers. */
 export type Pipeline = PipelineOutputs & {
   readonly sandbox: Sandbox;
   readonly subscribers: readonly SubscriberCaller[];
@@ -22,21 +21,18 @@ export type Pipeline = PipelineOutputs & {
 /** The running system: the synthesized stack and a sandbox for each of its pipelines. */
 export type System = Pick<Pipeline, "sandbox" | "subscribers"> & {
   readonly stack: LocalStack;
-  /** The operator's clients of the engines. */
   readonly access: Access;
   /** All pipelines of the stack; the sandbox and subscribers above are those of the first. */
   readonly pipelines: readonly [Pipeline, ...Pipeline[]];
   close(): Promise<void>;
 };
 
-/** Clients of the engines for programs outside the pipeline. */
 export type Access = {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: Credentials;
 };
 
-/** Reports the current step. */
 export type Progress = (step: string) => void;
 
 export type Reports = {

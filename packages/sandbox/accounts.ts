@@ -30,7 +30,6 @@ export type Account = {
   readonly deleted: boolean;
   /** Size of the profile's picture in bytes; 0: none. */
   readonly pictureBytes: number;
-  /** Data by endpoint, for endpoints whose data has been fetched. */
   readonly data: ReadonlyMap<EndpointName, DataVersion>;
 };
 

@@ -5,11 +5,9 @@ export type Clock = {
   schedule(at: Date, callback: () => void): () => void;
 };
 
-/** A clock that can be moved forward. */
 export type AdjustableClock = Clock & {
   /** Moves time forward and runs due callbacks in order of time. */
   advance(milliseconds: number): void;
-  /** Time of the next callback. */
   nextDue(): Date | undefined;
 };
 

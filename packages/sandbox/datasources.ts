@@ -1,8 +1,6 @@
-/** Categories of income sources in the service. */
 export const categories = ["payroll", "driving-and-delivery", "freelance"] as const;
 export type Category = (typeof categories)[number];
 
-/** A source of income that an end user can connect. */
 export type Datasource = { readonly id: string; readonly name: string; readonly category: Category };
 
 export function isCategory(text: string): text is Category {

@@ -1,4 +1,3 @@
-/** Endpoints of the service's data. */
 export const endpointNames = [
   "profile",
   "income",

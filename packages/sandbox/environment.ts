@@ -35,7 +35,6 @@ export type EnvironmentDependencies = {
   readonly name: EnvironmentName;
   readonly port: number;
   readonly clock: Clock;
-  /** Closed with the environment. */
   readonly store: Store;
 };
 

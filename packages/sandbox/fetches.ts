@@ -3,7 +3,6 @@ import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
 import { fieldsOf, listOf, textOf, timestampOf } from "./parse.ts";
 import type { Store } from "./store.ts";
 
-/** A running data fetch at a datasource. */
 export type DataFetch = {
   readonly requestId: string;
   readonly accountId: string;
@@ -51,7 +50,6 @@ function parseFetch(value: unknown): DataFetch {
   };
 }
 
-/** Counter of running fetches. */
 type UnderWay = {
   begin(): void;
   end(): void;

@@ -17,7 +17,6 @@ export type UserEvent = "create_user" | "update_user" | "delete_user";
 
 export type DateRange = { readonly start: string; readonly end: string };
 
-/** Event payloads of an interface version. */
 export type Payloads = {
   /** Event sent when a datasource accepts an account's credentials. */
   readonly connected: AccountEvent;
@@ -82,7 +81,6 @@ export function endpointPayload(
   };
 }
 
-/** Creates one event for all endpoints of a fetch. */
 export function multiEndpointPayload(
   account: Account,
   endpoints: readonly { readonly endpoint: string; readonly range: DateRange }[],

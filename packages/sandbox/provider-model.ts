@@ -26,7 +26,6 @@ export type ProviderModel = {
   disconnect(accountId: string): Account;
   deleteAccount(accountId: string): Account;
   deleteUser(userId: string): void;
-  /** Replaces the operator's data about a user. */
   replaceMetadata(userId: string, metadata: User["metadata"]): User;
   /**
    * Starts a fetch, which sends endpoint events when it ends.
@@ -42,7 +41,6 @@ export type ProviderModel = {
   accountsOf(userId: string): readonly Account[];
   /** An endpoint's data as the API serves it; undefined if none was fetched. */
   data(account: Account, endpoint: EndpointName, days?: Days): DataSet | undefined;
-  /** Resolves when no fetch is running. */
   fetched(): Promise<void>;
 };
 

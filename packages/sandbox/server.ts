@@ -17,7 +17,6 @@ export type SandboxOptions = EnvironmentOptions & {
   readonly controlPort?: number;
 };
 
-/** The sandbox environment, with production and the controls. */
 export type Sandbox = Environment & {
   /**
    * Moves the clock forward and runs whatever becomes due, in order.
@@ -25,7 +24,6 @@ export type Sandbox = Environment & {
    */
   advance(seconds: number): Promise<void>;
   readonly production?: Environment;
-  /** URL of the control API. */
   readonly control?: string;
 };
 

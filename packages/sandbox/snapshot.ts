@@ -1,7 +1,6 @@
 import type { EndpointName } from "./endpoint-names.ts";
 import type { ProviderModel } from "./provider-model.ts";
 
-/** Everything that exists in the service. */
 export type Snapshot = {
   readonly users: readonly { readonly id: string; readonly createdAt: Date }[];
   /** Including deleted accounts. */

@@ -8,7 +8,6 @@ export const newerWebhookKinds = ["multi-endpoints", "company-endpoints", "conne
 const allWebhookKinds = [...webhookKinds, ...newerWebhookKinds] as const;
 export type WebhookKind = (typeof allWebhookKinds)[number];
 
-/** The operator's webhook for one kind of event. */
 export type Webhook = {
   readonly url: string;
   readonly method: "POST" | "PUT";

@@ -127,7 +127,6 @@ function addGet(group: Command): void {
     .option("--to <file>", "write the document to a new file, with personal data");
 }
 
-/** Shows a document, or writes it to a file. */
 export async function getDocument(
   operation: Operation,
   flags: DocumentFlags,

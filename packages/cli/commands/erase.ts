@@ -109,7 +109,6 @@ function consequences({ kind, id }: Subject, stage: string, { removed }: Found):
   );
 }
 
-/** The final report of `erase`. */
 export function reportText({
   subject: { kind, id },
   subjects,

@@ -172,7 +172,6 @@ const eventsWith: Readonly<Record<Subject["kind"], readonly ReturnType<typeof su
   "company-account": ["company-account", "endpoint"],
 };
 
-/** The kind of webhook that an event type comes from. */
 function kindOf(type: EventType): WebhookKind {
   return `${subjectKindOf(type)}s`;
 }

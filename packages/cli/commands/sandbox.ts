@@ -4,7 +4,6 @@ import { CommandError } from "../core/command-error.ts";
 import { durationFlag } from "../core/flags.ts";
 import { failureNames, sandboxControl, sandboxFailure } from "../sandbox/control.ts";
 
-/** Makes the sandbox of a local system fail or recover. */
 export function addTo(group: Command): void {
   addCommand<{ readonly for?: string }>(group, {
     name: "fail <how>",

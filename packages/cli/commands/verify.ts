@@ -127,7 +127,6 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
     );
 }
 
-/** Deletes a run's items and objects. */
 async function erase({ deployment, clients, terminal }: Operation, mark: string): Promise<void> {
   if (!isMark(mark)) throw CommandError.usage("--erase: write the id of the run that verify printed.");
   const { stage, output } = deployment;

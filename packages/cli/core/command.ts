@@ -4,7 +4,6 @@ import { type Deployment, type DeploymentOptions, findDeployment } from "./deplo
 import { runningSystemsDirectory } from "./running-systems.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 
-/** The context of every command. */
 export type Operation = {
   readonly deployment: Deployment;
   readonly clients: Clients;

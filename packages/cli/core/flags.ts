@@ -24,7 +24,6 @@ export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Su
   return subject;
 }
 
-/** Whether the text has the form of the provider's ids. */
 export function isWholeId(id: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 }

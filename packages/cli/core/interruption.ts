@@ -37,7 +37,6 @@ export function waitUnlessAborted(seconds: number, signal: AbortSignal): Promise
   });
 }
 
-/** Resolves when the signal aborts. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -13,7 +13,6 @@ const suffixes: ReadonlyMap<string, string> = new Map([
 ]);
 const regionForm = /^[a-z]{2,4}(-[a-z]+){1,3}-\d{1,2}$/;
 
-/** The place of a stage, from its ARNs. */
 export type AwsPlace = { readonly partition: string; readonly region: string; readonly account: string };
 
 /** Whether the environment sets an endpoint for AWS, such as an emulator's or a private one. */

@@ -1,4 +1,3 @@
-/** A pipeline as its stack's outputs describe it. */
 export type DeployedPipeline = {
   readonly stage: string;
   readonly stack: string;

@@ -5,10 +5,8 @@ import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
 /** The package has the commands as one JavaScript file; the repository runs the TypeScript sources. */
 const isPackaged = !import.meta.filename.endsWith(".ts");
 
-/** Contains `package.json`. */
 export const packageDirectory = join(import.meta.dirname, isPackaged ? ".." : "../../..");
 
-/** The program's file. */
 export const programFile = join(
   packageDirectory,
   isPackaged ? "dist/income-events.mjs" : "packages/cli/main.ts",
@@ -17,10 +15,8 @@ export const programFile = join(
 /** Contains `stages/` and local state: the repository, or a packaged command's working directory. */
 export const projectDirectory = isPackaged ? process.cwd() : packageDirectory;
 
-/** Settings of the stages. */
 export const stagesDirectory = join(projectDirectory, "stages");
 
-/** Cache of Node's compiled files. */
 export const compileCacheDirectory = join(packageDirectory, ".local/compile-cache");
 
 /** The template of the app that `init` writes. */

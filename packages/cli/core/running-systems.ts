@@ -24,14 +24,11 @@ export type RunningSystem = DeployedPipeline & {
 /** The local parts of a deployment. */
 export type LocalPlace = {
   readonly pid: number;
-  /** The directory that it was started in. */
   readonly directory?: string;
-  /** The directory of its functions' logs. */
   readonly logs?: string;
   readonly sandbox?: { readonly baseUrl: string; readonly control?: string };
   /** All addresses, for people. */
   readonly details?: string;
-  /** The ports of its addresses. */
   readonly ports: readonly number[];
 };
 

@@ -17,7 +17,6 @@ export type Terminal = {
   redraw(data: object, text: string): void;
   /** Coloured text, unless the output is not a terminal or NO_COLOR is set. */
   paint(format: "red" | "yellow" | "green", text: string): string;
-  /** A step of long work. */
   progress(text: string): void;
   /** Waits, and shows the remaining time. */
   wait(seconds: number, what: string): Promise<void>;

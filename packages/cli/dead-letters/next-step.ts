@@ -2,7 +2,6 @@ import { isWebhookKind } from "../../../domain/event/events.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { commandLine } from "../core/command-line.ts";
 
-/** The next step for a dead letter. */
 export type NextStep = "map" | "redrive" | "resend" | "purge";
 
 /** Reasons of bodies that no mapping can read. */
@@ -22,7 +21,6 @@ export function nextStepOf(queue: string, { reason = "" }: Pick<DeadLetter, "rea
   return ofMapping.test(reason) ? "map" : "redrive";
 }
 
-/** The command of a step. */
 export function nextStepText(step: NextStep, queue: string, id: string): string {
   switch (step) {
     case "map":

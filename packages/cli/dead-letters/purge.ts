@@ -1,6 +1,5 @@
 import type { DeadLetter, DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
 
-/** The outcome for each dead letter, by id. */
 export type EachResult = { readonly id: string; readonly result: string };
 
 export type OnEach = (each: EachResult) => void;

@@ -9,7 +9,6 @@ export type RedrivePorts = {
   readonly source: DeadLetterSource;
   readonly isWanted: (deadLetter: DeadLetter) => boolean;
   readonly send: Send;
-  /** The source queue of the dead letters. */
   readonly queueUrl: string;
   /** The group and deduplication id for a FIFO queue; neither for a standard queue. */
   readonly orderOf: (deadLetter: DeadLetter) => Pick<Outgoing, "group" | "deduplication">;
@@ -26,7 +25,6 @@ export type Redriven = {
   readonly left: number;
   /** Of the remaining ones, those that this run sent and that failed again meanwhile. */
   readonly again: number;
-  /** Of the remaining ones, those that could not be sent. */
   readonly failed: readonly { readonly messageId: string; readonly reason: string }[];
   /** Sent but not deleted, so they are processed twice. */
   readonly twice: number;

@@ -7,7 +7,6 @@ import { commandLine } from "../core/command-line.ts";
 /** The dead letters that a command applies to: all, or those that match both flags. */
 export type Selection = { readonly reason?: string; readonly id?: string };
 
-/** The help of `--reason`. */
 export const reasonFlag = "only reasons that contain this text, in any letter case";
 
 export function addSelection(command: Command): Command {
@@ -54,12 +53,10 @@ export function checkFound({ id }: Selection, found: number, queue: string): voi
     );
 }
 
-/** The reason of a dead letter, in words. */
 export function reasonOf({ reason }: DeadLetter): string {
   return reason ?? "failed each time it was received";
 }
 
-/** A count of dead letters in words. */
 export function deadLettersText(count: number): string {
   return count === 1 ? "1 dead letter" : `${count} dead letters`;
 }

@@ -1,6 +1,5 @@
 import type { Finding, Severity } from "./finding.ts";
 
-/** A finding with its consequences. */
 export type Cause = Finding & { readonly follows: readonly Finding[] };
 
 const withoutToken = [

@@ -14,7 +14,6 @@ import { registrationCheck, webhookSecretCheck } from "./webhook-checks.ts";
 export type Diagnosis = {
   /** Grouped by cause: consequences follow their cause. Resolved findings come last. */
   readonly findings: readonly Cause[];
-  /** The checks that were run. */
   readonly checked: readonly string[];
 };
 

@@ -9,7 +9,6 @@ import type { RegistrationStatus } from "../status/registration-status.ts";
  */
 export type Severity = "error" | "warning" | "info";
 
-/** A problem, and what to do about it. */
 export type Finding = {
   /**
    * A stable code for programs; the entry of docs/operate/runbook.md if an alarm watches the same problem.
@@ -17,7 +16,6 @@ export type Finding = {
   readonly code: string;
   readonly severity: Severity;
   readonly what: string;
-  /** Why it matters. */
   readonly why: string;
   /** The command that fixes it, or shows how. */
   readonly fix: string;
@@ -45,7 +43,6 @@ export type Well = {
 export type Examined = { readonly findings: readonly Finding[]; readonly well: readonly Well[] };
 
 export type Check = {
-  /** A noun phrase for people. */
   readonly name: string;
   readonly examine: (examination: Examination) => Promise<Examined>;
 };

@@ -2,7 +2,6 @@ import type { Terminal } from "../core/terminal.ts";
 import type { Cause } from "./causes.ts";
 import type { Diagnosis } from "./examine.ts";
 
-/** Findings that need an action. */
 export function openFindings(findings: readonly Cause[]): readonly Cause[] {
   return findings.filter(({ severity }) => severity !== "info");
 }

@@ -8,7 +8,6 @@ import type { Showing } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
 import { type JsonChange, jsonChanges } from "./json-changes.ts";
 
-/** The changes between a document and its previous version. */
 export type DocumentChanges = {
   /** The previous version, and since when it was current. */
   readonly version: string;
@@ -67,7 +66,6 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** The changes for people. */
 export function changesText(changes: DocumentChanges | null): string {
   if (changes === null) return "No version before it is kept: see retention.documentVersionsDays.";
   const { version, observedAt, count, changes: shown } = changes;

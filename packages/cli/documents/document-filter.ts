@@ -9,7 +9,6 @@ export type DocumentFilter = {
   readonly endpoint?: string;
   /** Documents whose data changed since then. */
   readonly since?: number;
-  /** Documents whose data changed before then. */
   readonly until?: number;
 };
 

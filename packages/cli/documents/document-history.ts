@@ -4,7 +4,6 @@ import type { Document } from "../../../domain/fetch/document.ts";
 import { nameOfData } from "../../../domain/fetch/document-name.ts";
 import { type DocumentListPorts, documentsOf, type ListedDocument } from "./document-list.ts";
 
-/** A readable version of a document. */
 export type ListedVersion = {
   readonly version: string;
   /** When it became and stopped being the newest, ISO 8601. */

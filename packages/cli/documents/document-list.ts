@@ -15,7 +15,6 @@ export type DocumentQuery = {
   /** The subject whose documents to list; if undefined, the whole table is read. */
   readonly subject?: Subject;
   readonly filter: DocumentFilter;
-  /** Maximum documents to list. */
   readonly limit: number;
 };
 
@@ -97,7 +96,6 @@ export function describeDocument({ document, supersededAt }: ListedDocument, doc
 
 const head = ["SUBJECT", "ENDPOINT", "DATES", "CHANGED", "VERSION", "BYTES", "SHA-256", "SUPERSEDED"];
 
-/** Documents for people. */
 export function documentsText(documents: readonly ListedDocument[]): string {
   const rows = documents.map(({ document, supersededAt }) => {
     const { subject, endpoint, range, announced = 0, size, digest } = document;

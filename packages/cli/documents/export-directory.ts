@@ -24,14 +24,12 @@ export type ExportQuery = {
   readonly until?: string;
 };
 
-/** The progress of an export. */
 export type ExportState = {
   readonly query: ExportQuery;
   /** When the export started, ISO 8601. Relative times such as `24h` in the query count from it. */
   readonly begunAt: string;
   readonly files: readonly string[];
   readonly documents: number;
-  /** Items of the table that were read. */
   readonly examined: number;
   /** Documents whose data is missing. */
   readonly unreadable: readonly string[];
@@ -42,7 +40,6 @@ export type ExportState = {
 /** The directory of an export: files of rows, their schema, and the progress. */
 export type ExportDirectory = {
   readonly state: ExportState;
-  /** Whether an earlier run started it. */
   readonly isResumed: boolean;
   /** Creates the directory if it is new. */
   readonly begin: () => Promise<void>;
@@ -157,7 +154,6 @@ async function readState(path: string): Promise<ExportState> {
 
 const text = (description: string) => ({ type: "string", description }) as const;
 
-/** The JSON Schema of a row. */
 const rowSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "A document",

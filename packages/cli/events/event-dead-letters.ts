@@ -9,7 +9,6 @@ import type { Operation } from "../core/command.ts";
 import { deadLettersOf } from "../dead-letters/queues.ts";
 import { subscriberQueues, type WorkQueue, workQueues } from "../status/work-queues.ts";
 
-/** A dead letter about an event. */
 export type EventDeadLetter = {
   readonly queue: string;
   /** The type of message: `users event`, `read task`, or a message's type. */

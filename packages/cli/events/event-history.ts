@@ -16,7 +16,6 @@ export type HistoryRow = {
   /** When it was received, ISO 8601. */
   readonly at: string;
   readonly kind: WebhookKind;
-  /** Its progress. */
   readonly outcome: string;
   readonly times: number;
   /** Known once it is stored. */
@@ -136,7 +135,6 @@ export async function withSubjects<Row extends Pick<HistoryRow, "subject" | "log
   });
 }
 
-/** Whether an entry matches the filter. */
 export function selectHistory<Row extends HistoryRow>(
   events: readonly Row[],
   { kind, type, outcome, endpoint, text }: HistoryFilter,
@@ -162,7 +160,6 @@ function rankOf(outcome: HistoryOutcome): number {
   return historyOutcomes.indexOf(outcome);
 }
 
-/** The events that a log line is about. */
 export function idsOf({ correlationId, correlationIds }: LogEntry): readonly string[] {
   return Array.isArray(correlationIds) ? textsIn(correlationIds) : textsIn([correlationId]);
 }

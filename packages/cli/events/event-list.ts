@@ -11,7 +11,6 @@ export type EventQuery = {
   readonly subject?: Subject;
   readonly filter: EventFilter;
   readonly state?: EventState;
-  /** Maximum events to list. */
   readonly limit: number;
 };
 

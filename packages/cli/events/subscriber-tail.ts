@@ -81,7 +81,6 @@ function paymentOf(value: unknown) {
   };
 }
 
-/** A message for a terminal. */
 type ShownMessage = Omit<Message, "data"> & { readonly data: object };
 
 /** Masks the attributes of a message's user. */

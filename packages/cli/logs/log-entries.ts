@@ -14,7 +14,6 @@ import { oneLine } from "../core/printable.ts";
 export const logLevels = ["INFO", "WARN", "ERROR"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A log line of a function. */
 export type LogEntry = Fields & { readonly timestamp: string; readonly level: string };
 
 export type LogFilter = {
@@ -22,7 +21,6 @@ export type LogFilter = {
   readonly since: string;
   /** The line contains this text: an id or a part of one, or the whole id of a user or account. */
   readonly text?: string;
-  /** The minimum level. */
   readonly level?: LogLevel;
 };
 

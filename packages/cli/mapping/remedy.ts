@@ -7,12 +7,10 @@ import { headerText, type MappingSource, mayHoldCredential } from "../../../doma
 import { allFields, type Field, meaningOf, nameRank, wordsOf } from "./field-names.ts";
 import type { ReadSample } from "./sample.ts";
 
-/** The result of one field's source. */
 export type FieldTrial = {
   readonly field: Field;
   readonly source: MappingSource;
   readonly gave: unknown;
-  /** Why the value is invalid. */
   readonly fault?: string;
   /** The recognized form of a time. */
   readonly readAs?: string;
@@ -128,7 +126,6 @@ function placesIn({ sample, body }: ReadSample): readonly Place[] {
   return found;
 }
 
-/** Whether a value has the form that a field needs. */
 function fits(field: Field, value: Place["value"]): boolean {
   const text = String(value);
   const isTime = readTime(value) !== undefined;

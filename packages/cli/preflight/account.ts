@@ -31,7 +31,6 @@ export type Plan = {
 };
 
 export type PreflightCheck = {
-  /** A noun phrase for people. */
   readonly name: string;
   readonly examine: (plan: Plan) => Promise<readonly Finding[]>;
 };
@@ -72,7 +71,6 @@ function openClients(): Omit<Account, "id" | "region"> {
 /** A problem that makes a deployment fail or not work. */
 export type Finding = {
   readonly what: string;
-  /** The consequence if it is not fixed. */
   readonly why: string;
   readonly fix: string;
 };

@@ -12,7 +12,6 @@ import {
 } from "./place-checks.ts";
 import { bootstrapCheck, registrationCheck, stackCheck } from "./stack-checks.ts";
 
-/** A check that was not possible. */
 export type Unseen = { readonly name: string; readonly reason: string };
 
 export type Preflight = {

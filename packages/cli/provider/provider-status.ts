@@ -11,7 +11,6 @@ import { type RegistrationStatus, registrationStatus } from "../status/registrat
 import { tokenText } from "../status/status-text.ts";
 import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
 
-/** The state of calls to the provider, and its answers. */
 export type ProviderStatus = {
   /** `open` after failures: no calls until one probe at `nextProbeAt`. */
   readonly breaker: {
@@ -79,7 +78,6 @@ function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answ
   return { answersNow: true };
 }
 
-/** For people. */
 export function providerText(stage: string, status: ProviderStatus, now: Date): string {
   const {
     breaker,

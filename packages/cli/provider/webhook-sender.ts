@@ -28,7 +28,6 @@ export type Answer = number | string;
 /** Longer than API Gateway's own time-out. */
 const answerTimeoutInMs = 35_000;
 
-/** Sends a webhook as the provider would. */
 export async function sendWebhook(target: WebhookTarget, webhook: Webhook): Promise<Answer> {
   const { kind, method, body } = webhook;
   try {

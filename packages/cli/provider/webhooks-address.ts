@@ -4,7 +4,6 @@ import type { Deployment } from "../core/deployment.ts";
 import { hasOwnEndpoint, isOwnAddress, placeOfArn } from "../core/own-addresses.ts";
 import { readStageSettings } from "../core/stage-settings.ts";
 
-/** The name of the header for a stage's webhook secret. */
 export function secretHeaderOf({ output, optionalOutput }: Deployment): SecretHeader {
   return parseSecretHeader({
     secretHeader: output("WebhookSecretHeader"),

@@ -10,7 +10,6 @@ import type { State } from "../../../domain/state/state.ts";
 import type { Operation } from "../core/command.ts";
 import { unknownSubject } from "../core/flags.ts";
 
-/** The records of several subjects. */
 export type KnownRecords = {
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
   readonly loadDocuments: (subject: Subject) => Promise<readonly Document[]>;

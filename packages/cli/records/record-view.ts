@@ -77,7 +77,6 @@ function lastChangeOf(latest: LastChange): object {
     : latest;
 }
 
-/** A record for people. */
 export function recordText(
   { subject, state, attributes, readiness, readyAccounts, accounts, documents }: SubjectRecord,
   data: readonly ShownData[],

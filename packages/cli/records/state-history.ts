@@ -6,7 +6,6 @@ import type { State } from "../../../domain/state/state.ts";
 import { unknownSubject } from "../core/flags.ts";
 import { type ListPorts, listEvents } from "../events/event-list.ts";
 
-/** An event about a subject. */
 export type StateStep = {
   /** When it was received or answered, ISO 8601. */
   readonly at: string;

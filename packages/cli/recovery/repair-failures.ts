@@ -5,7 +5,6 @@ import { failureOf } from "../../../domain/core/failures.ts";
 export type RepairedFailures = {
   /** Batches that were relayed completely, and removed. */
   readonly batches: number;
-  /** The changes in them. */
   readonly changes: number;
   /** Keys of batches that remain, because a change could not be relayed or the batch could not be read. */
   readonly kept: readonly { readonly key: string; readonly reason: string }[];
@@ -43,7 +42,6 @@ export async function repairFailures(
   return { batches: count, changes, kept };
 }
 
-/** A batch of changes that the relay parked. */
 export type GivenUp = { readonly key: string; readonly since?: string };
 
 /**

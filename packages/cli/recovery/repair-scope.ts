@@ -11,7 +11,6 @@ export type ScopeFlags = SubjectFlags & {
   readonly failures?: boolean;
 };
 
-/** The part of the table to repair. */
 export type RepairScope = { readonly subject: Subject | undefined; readonly period: Period };
 
 /** @returns undefined if the table is not to be read. @throws CommandError if nothing is to be repaired */

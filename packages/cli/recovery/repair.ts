@@ -28,10 +28,8 @@ export type RepairPorts = {
 export type RepairCounts = { events: number; states: number; documents: number; readiness: number };
 
 export type Repaired = {
-  /** Stored items whose messages and tasks were derived again. */
   readonly repaired: Readonly<RepairCounts>;
   readonly failed: readonly Underived[];
-  /** Keys of items that could not be read. */
   readonly unreadable: readonly Key[];
 };
 

@@ -101,7 +101,6 @@ function receivers(
   return subscriber === undefined ? names : [subscriber];
 }
 
-/** The command that resumes an interrupted replay. */
 export function resumeCommand(id: string): string {
   return commandLine`npx income-events replay --resume ${id}`;
 }

@@ -7,7 +7,6 @@ export function alarmName({ entry }: Pick<StackAlarm, "entry">): string {
   return entry.replaceAll("-", " ");
 }
 
-/** How long an alarm has been on. */
 export function lastingText({ since }: Pick<StackAlarm, "since">, now: Date): string {
   return since === undefined
     ? "is on"

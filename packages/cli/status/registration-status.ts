@@ -6,7 +6,6 @@ import type { Clients } from "../core/clients.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** The provider's answer about the stage's webhooks. */
 export type RegistrationStatus =
   | { readonly webhooks: readonly Registration[] }
   /** The settings leave registration to another stage. */

@@ -9,7 +9,6 @@ import { type RegistrationStatus, registrationStatus } from "./registration-stat
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
 import { workQueues } from "./work-queues.ts";
 
-/** The current status of a stage. */
 export type StageStatus = {
   readonly stage: string;
   readonly region: string;

@@ -12,7 +12,6 @@ import type { RegistrationStatus } from "./registration-status.ts";
 import type { StageStatus } from "./stage-status.ts";
 import type { TokenStatus } from "./token-status.ts";
 
-/** A stage's status on one screen. */
 export function statusText(
   { stage, region, at, queues, token, registrations, ignored, wrongPaths, alarms }: StageStatus,
   paint: Terminal["paint"] = (_, text) => text,
@@ -79,7 +78,6 @@ export function ageText(messages: number, seconds: number | undefined): string |
   return seconds === undefined ? "?" : spanText(seconds);
 }
 
-/** The token's status in one line. */
 export function tokenText(token: TokenStatus, now: Date): string {
   if (!token.isSet) return "none is set";
   const { expiresAt, refusal, storedAt } = token;
@@ -88,7 +86,6 @@ export function tokenText(token: TokenStatus, now: Date): string {
   return [lifetimeText(expiresAt, now), stored, ...refused].join(", ");
 }
 
-/** The remaining lifetime of a token. */
 export function lifetimeText(expiresAt: string | undefined, now: Date): string {
   if (expiresAt === undefined) return "has no end";
   const end = new Date(expiresAt);
@@ -140,7 +137,6 @@ export function differenceText(differs: readonly Difference[] = []): string {
   return differs.map((each) => `, but ${differenceTexts[each]}`).join("");
 }
 
-/** The registered address of a kind. */
 export function whereText(webhook: Registration): string {
   switch (webhook.type) {
     case "here":

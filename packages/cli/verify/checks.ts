@@ -1,4 +1,3 @@
-/** The result of a check, and what was observed. */
 export type Check = { readonly name: string; readonly passed: boolean; readonly seen: string };
 
 /** A check of several things: how many passed, then the problems. */

@@ -11,7 +11,6 @@ type AnnouncedDocument = {
   readonly subject: string;
   readonly href: string;
   readonly sha256: string;
-  /** When the data was first known. */
   readonly observedAt: string;
   readonly sequence: string;
 };

@@ -10,13 +10,11 @@ export type SentEvent = { readonly event: PlannedEvent; readonly accepted: numbe
 export type PlannedEvent = {
   readonly kind: WebhookKind;
   readonly body: string;
-  /** How often the same body is sent. */
   readonly times: number;
   readonly isLarge: boolean;
   /** The subject whose partition stores it. */
   readonly owner: Subject;
   readonly type: EventType;
-  /** The `subject` of its message. */
   readonly subject: string;
 };
 

@@ -15,7 +15,6 @@ import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import { type Asked, type ConsoleContext, param } from "../route.ts";
 import { runCommand } from "../run-command.ts";
 
-/** A match of a search. */
 export type Hit = {
   readonly type: Subject["kind"] | "event" | "message" | "request";
   readonly id: string;

@@ -176,7 +176,6 @@ type View = {
   /** The key after `g` that opens it. */
   readonly letter: string;
   readonly view: ComponentType;
-  /** Only for local systems. */
   readonly isLocal?: true;
 };
 

@@ -2,7 +2,6 @@ import { signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
-/** Data that does not change while the console runs. */
 export type Stage = {
   readonly stage: string;
   readonly region: string;

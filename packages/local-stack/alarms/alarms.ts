@@ -41,22 +41,17 @@ export type AlarmsOptions = {
   readonly now: () => number;
   /** Called when an alarm enters or leaves ALARM. */
   readonly onChange: (alarm: AlarmState) => void;
-  /** Called for each notification that an alarm would send. */
   readonly onNotice?: (notice: AlarmNotice) => void;
 };
 
 export type Alarms = {
-  /** Processes a line that was written to a log group. */
   onLine(logGroupName: string, line: string): void;
-  /** Records a value that a service measured. */
   record(metric: MetricPlan, value: number): void;
-  /** States by the values measured so far. */
   states(): readonly AlarmState[];
   /** Polls the gauges, then evaluates all alarms. */
   look(): Promise<readonly AlarmState[]>;
   /** Sums of a metric that a filter extracts from lines, or that a service recorded; see `MinuteCounts`. */
   sums(metric: MetricPlan, from: number, to: number, period: number): ReadonlyMap<number, number>;
-  /** Percentiles of a metric in embedded metric format; see `Samples`. */
   percentiles(
     metric: MetricPlan,
     percent: number,
@@ -70,7 +65,6 @@ export type Alarms = {
 /** CloudWatch evaluates alarms once a minute. */
 const evaluatedEvery = 60_000;
 
-/** Collects metrics from log filters and services, and evaluates the alarms every minute. */
 export function startAlarms(options: AlarmsOptions): Alarms {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();

@@ -41,7 +41,6 @@ function pick(fields: Readonly<Record<string, unknown>>, keys: readonly string[]
   return Object.fromEntries(keys.map((key) => [key, fields[key]]));
 }
 
-/** Individual metric values, for percentiles. */
 export type Samples = {
   /** @param at milliseconds since 1970 */
   add(name: string, values: readonly number[], at: number): void;

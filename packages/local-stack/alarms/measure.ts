@@ -20,7 +20,6 @@ export function functionTotal(counts: FunctionCounts, { name }: MetricPlan): num
   }
 }
 
-/** Counts a request to the HTTP API and writes it to the access log. */
 export function measureRequest(
   { status, route }: Exchange,
   { id, accessLog }: ApiPlan,

@@ -29,7 +29,6 @@ export function isServiceMetric({ namespace, name, dimensions }: MetricPlan): bo
   return serviceMetrics[`${namespace} ${dimension}`]?.includes(name) ?? false;
 }
 
-/** Lists the measured metrics for an error message. */
 export function knownServiceMetrics(): string {
   return Object.entries(serviceMetrics)
     .map(([by, names]) => `${by.replace(" ", " by ")}: ${names.join(", ")}`)

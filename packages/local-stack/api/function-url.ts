@@ -6,7 +6,6 @@ import { bodyOf, closeServer, listen, writeAnswer } from "../http-server.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { httpAnswer, httpEvent, messageAnswer, receivedRequest } from "./http-event.ts";
 
-/** The URL of one function, on a port of its own. */
 export type FunctionUrl = {
   /** With a slash at its end, as in AWS. */
   readonly url: string;
@@ -112,12 +111,10 @@ function sessionArn(arn: string): string {
   return path === "" ? arn : `arn:aws:sts::${account}:assumed-role/${path.split("/").at(-1)}/local`;
 }
 
-/** Status and headers, which a streaming function sends first. */
 type StreamedHead = { readonly status: number; readonly headers: OutgoingHttpHeaders };
 
 type StreamedAnswer = {
   readonly take: (chunk: Buffer) => void;
-  /** Whether the status and headers have been sent. */
   readonly hasBegun: () => boolean;
 };
 

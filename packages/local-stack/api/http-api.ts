@@ -15,12 +15,10 @@ export type AccessLogEntry = {
   readonly function: string | undefined;
 };
 
-/** A request and its answer, with the raw request body. */
 export type Exchange = {
   readonly path: string;
   readonly body: Buffer;
   readonly status: number;
-  /** Key of the route that matched. */
   readonly route: string | undefined;
 };
 
@@ -29,7 +27,6 @@ export type HttpApi = {
   readonly url: string;
   /** Latest requests, oldest first. */
   accessLog(): readonly AccessLogEntry[];
-  /** Number of requests by status. */
   statusCounts(): ReadonlyMap<number, number>;
   /** Sets the routes to serve. Requests wait until then. */
   serve(plan: ApiPlan, functions: ReadonlyMap<string, HostedFunction>): void;

@@ -29,7 +29,6 @@ export function receivedRequest(request: IncomingMessage, body: Buffer): Receive
   return { method, target: url, rawHeaders, body, sourceIp: socket.remoteAddress ?? "127.0.0.1" };
 }
 
-/** Creates the event of one request. */
 export function httpEvent(request: ReceivedRequest, route: Route, apiId: string, now: Date) {
   const [rawPath = "/", ...query] = request.target.split("?");
   const rawQueryString = query.join("?");
@@ -135,7 +134,6 @@ export function httpAnswer(payload: string): Answer {
   };
 }
 
-/** Creates an answer of the API itself. */
 export function messageAnswer(status: number, message: string): Answer {
   return jsonAnswer(status, JSON.stringify({ message }));
 }

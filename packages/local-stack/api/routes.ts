@@ -64,7 +64,6 @@ function decode(segment: string): string {
   }
 }
 
-/** Returns whether a request to the route may pass now. */
 export type Throttle = (routeKey: string) => boolean;
 
 /**

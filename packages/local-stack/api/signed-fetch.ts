@@ -1,6 +1,5 @@
 import { authorizationFor } from "../gateway/signature.ts";
 
-/** Signer, service and faults of a request. */
 export type Signing = {
   readonly region?: string;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };

@@ -31,7 +31,6 @@ const filterSchema = z.strictObject({
   ]),
 });
 
-/** Plans a metric filter of a log group. */
 export const planMetricFilter: Planner<MetricFilterPlan> = (logicalId, properties, scope) => {
   const { FilterPattern, LogGroupName, MetricTransformations } = parseProperties(
     filterSchema,

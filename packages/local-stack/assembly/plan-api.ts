@@ -71,7 +71,6 @@ function throttleIn({
   return ratePerSecond === undefined || burst === undefined ? undefined : { ratePerSecond, burst };
 }
 
-/** Plans a route and the function of its integration. */
 export const planRoute: Planner<RoutePlan & OfApi> = (logicalId, properties, scope) => {
   const route = parseProperties(routeSchema, properties, scope);
   const integrationId = [...scope.resources]

@@ -145,7 +145,6 @@ const queuePolicySchema = z.strictObject({ Queues: z.array(z.string()), PolicyDo
 const bucketPolicySchema = z.strictObject({ Bucket: z.string(), PolicyDocument: z.unknown() });
 const secretPolicySchema = z.strictObject({ SecretId: z.string(), ResourcePolicy: z.unknown() });
 
-/** Plans the policy of queues, which it names by URL. */
 export function planQueuePolicy(
   logicalId: string,
   properties: Properties,
@@ -162,13 +161,11 @@ export function planQueuePolicy(
   });
 }
 
-/** Plans the policy of a bucket, which it names by name. */
 export const planBucketPolicy: Planner<ResourcePolicyPlan[]> = (logicalId, properties, scope) => {
   const parsed = parseProperties(bucketPolicySchema, properties, scope);
   return [{ arn: `arn:aws:s3:::${parsed.Bucket}`, policy: parsePolicy(parsed.PolicyDocument, logicalId) }];
 };
 
-/** Plans the policy of a secret, which it names by ARN. */
 export const planSecretPolicy: Planner<ResourcePolicyPlan[]> = (logicalId, properties, scope) => {
   const parsed = parseProperties(secretPolicySchema, properties, scope, ["BlockPublicPolicy"]);
   return [{ arn: parsed.SecretId, policy: parsePolicy(parsed.ResourcePolicy, logicalId) }];

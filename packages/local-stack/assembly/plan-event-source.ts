@@ -43,7 +43,6 @@ const mappingSchema = z.strictObject({
 });
 type Mapping = z.infer<typeof mappingSchema>;
 
-/** Plans an event source mapping of a queue or a table's stream. */
 export function planEventSource(
   logicalId: string,
   properties: Properties,

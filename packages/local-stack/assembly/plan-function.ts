@@ -186,7 +186,6 @@ const basicExecution = {
   },
 };
 
-/** Logical ids of the role with this ARN and of its policies. */
 export function roleAndPolicyIds(roleArn: string, scope: StackScope): readonly string[] {
   const roleId = roleIdOf(roleArn, scope);
   return [roleId, ...attachedPolicies(scope.identity(roleId).ref, scope).map(({ logicalId }) => logicalId)];

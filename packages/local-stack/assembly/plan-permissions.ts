@@ -63,7 +63,6 @@ function present(fields: Readonly<Record<string, string | undefined>>): Readonly
   );
 }
 
-/** Merges the statements of policies on one resource. */
 export function mergePolicies(plans: readonly ResourcePolicyPlan[]): ResourcePolicyPlan[] {
   const merged = new Map<string, Policy>();
   for (const { arn, policy } of plans) {

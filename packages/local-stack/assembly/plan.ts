@@ -88,7 +88,6 @@ type EventSourcePlan = {
   /** A record is processed if any filter matches; empty: every record. */
   readonly filters: readonly EventFilter[];
   readonly reportsItemFailures: boolean;
-  /** Whether the mapping publishes EventCount metrics. */
   readonly countsEvents: boolean;
 };
 
@@ -108,7 +107,6 @@ export type StreamSourcePlan = EventSourcePlan & {
   /** -1: as long as the stream retains the record. */
   readonly maximumRecordAgeSeconds: number;
   readonly bisects: boolean;
-  /** Failure destination for discarded batches. */
   readonly failureBucket?: BucketPlan | undefined;
 };
 
@@ -140,7 +138,6 @@ export type ApiPlan = {
   readonly accessLog?: AccessLogPlan;
 };
 
-/** A function URL with IAM authorization. */
 export type UrlPlan = {
   readonly logicalId: string;
   /** URL as in AWS, with a trailing slash. */

@@ -3,7 +3,6 @@ import { noValue, resolveValue, type Scope } from "./intrinsics.ts";
 import { PlanError } from "./problems.ts";
 import type { StackScope } from "./stack-scope.ts";
 
-/** A resource's unresolved properties. */
 export type Properties = Readonly<Record<string, unknown>>;
 
 /**

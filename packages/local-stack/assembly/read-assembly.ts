@@ -4,7 +4,6 @@ import { z } from "zod";
 import { UnrunnableAssemblyError } from "./problems.ts";
 import { parseTemplate, type Template } from "./template.ts";
 
-/** A synthesized stack and its file assets. */
 export type SynthesizedStack = {
   /** The assembly directory as given, for messages. */
   readonly directory: string;

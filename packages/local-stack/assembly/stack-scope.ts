@@ -14,7 +14,6 @@ export type StackScope = Scope & {
   identity(logicalId: string): Identity;
   /** An attribute of a resource. @throws PlanError as `identity`, or for an unknown attribute */
   attributeText(logicalId: string, attribute: string): string;
-  /** Physical name of a resource. */
   name(logicalId: string): string;
 };
 

@@ -10,7 +10,6 @@ export type EngineRequest = {
   readonly body: Buffer;
 };
 
-/** HTTP client of one engine. */
 export type EngineClient = {
   send(request: EngineRequest): Promise<Answer>;
   close(): void;
@@ -63,7 +62,6 @@ export function createEngineClient(address: string): EngineClient {
 
 const connectionHeaders = ["connection", "keep-alive", "transfer-encoding", "expect", "host"];
 
-/** Removes hop-by-hop headers. */
 export function withoutConnectionHeaders(
   headers: IncomingHttpHeaders | OutgoingHttpHeaders,
 ): OutgoingHttpHeaders {

@@ -8,7 +8,6 @@ export type Kept = { readonly stack: string; readonly engine: string };
 const keptBy = z.object({ stack: z.string(), engine: z.string() });
 const fileName = "kept";
 
-/** Whether a directory holds a previous start's state. */
 export function holdsState(directory: string): boolean {
   return keptJson(directory, fileName).load() !== undefined;
 }
@@ -29,7 +28,6 @@ export function checkKept(directory: string | undefined, own: Kept): void {
   file.save(own);
 }
 
-/** A JSON value that persists between starts. */
 export type KeptJson = {
   /** Returns undefined if nothing was saved. */
   readonly load: () => unknown;

@@ -10,7 +10,6 @@ export const queuePath = "/_fauxqs/queues/";
 export type QueuesAndObjects = {
   /** URL of both engines, with the run's secret. */
   readonly url: string;
-  /** In-process client of the queues. */
   readonly queues: EngineClient;
   close(): Promise<void>;
 };
@@ -88,7 +87,6 @@ function pollingBriefly(queues: EngineClient, milliseconds: number): EngineClien
 }
 
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>["stores"]>;
-/** The engine's own persistence API. */
 type Persistence = {
   readonly db: { prepare(statement: string): { run(messageId: string): unknown } };
   load(...stores: readonly object[]): void;

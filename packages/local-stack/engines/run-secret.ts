@@ -1,6 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Header with the engine's run secret. */
 const secretHeader = "x-engine-secret";
 
 /**

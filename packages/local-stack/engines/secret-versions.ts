@@ -1,5 +1,3 @@
-/** Versions of a secret and their staging labels, as Secrets Manager keeps them. */
-
 import { invalid, notFound, SecretsError } from "./secrets-error.ts";
 
 export type Version = {
@@ -101,7 +99,6 @@ function moveLabel(secret: Secret, label: string, target: Version): void {
   if (label === current && holder !== undefined) moveLabel(secret, previous, holder);
 }
 
-/** Returns the version with a staging label. */
 export function labelled(secret: Secret, label: string): Version | undefined {
   return [...secret.versions.values()].find(({ stages }) => stages.has(label));
 }

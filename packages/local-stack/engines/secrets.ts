@@ -225,7 +225,6 @@ const keptSecrets = z.array(
   }),
 );
 
-/** Serializes secrets for the file. */
 function secretsToKeep(secrets: readonly Secret[]): z.input<typeof keptSecrets> {
   return secrets.map(({ versions, ...secret }) => ({
     ...secret,

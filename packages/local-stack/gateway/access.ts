@@ -4,7 +4,6 @@ import type { Policy } from "../iam/policy.ts";
 import type { Need, Operation } from "./operation.ts";
 import type { Call, Denial, Gateway, Principal } from "./types.ts";
 
-/** Records of permissions, calls and denials. */
 export type AccessBook = Pick<
   Gateway,
   "register" | "setResourcePolicy" | "calls" | "denials" | "authorize" | "permissionsOf"

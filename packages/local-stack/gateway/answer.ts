@@ -3,7 +3,6 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { Answer } from "../http-server.ts";
 import type { Fault, Service } from "./types.ts";
 
-/** Formats an error for the service's clients. */
 export function errorAnswer(service: Service | undefined, fault: Fault): Answer {
   if (service === "s3") {
     const text =
@@ -43,7 +42,6 @@ export function jsonAnswer(status: number, content: unknown, headers: OutgoingHt
   };
 }
 
-/** The service's error for a missing permission. */
 export function accessDenied(service: Service | undefined, message: string): Fault {
   switch (service) {
     case "s3":

@@ -3,7 +3,6 @@ import type { Answer } from "../http-server.ts";
 import { errorAnswer, escapeXml } from "./answer.ts";
 import { type Operation, type Place, UnknownOperationError } from "./operation.ts";
 
-/** CloudFormation's listing of the running stack. */
 export type StackListing = {
   readonly name: string;
   readonly resources: readonly {

@@ -13,14 +13,12 @@ import {
 } from "./operation.ts";
 import { type QueueMetricName, type QueueMetrics, queueMetricNames } from "./queue-metrics.ts";
 
-/** CloudWatch data of the local system. */
 export type Monitoring = {
   /** Current alarm states. The gateway starts before the stack's alarms. */
   readonly alarms: () => readonly AlarmState[] | Promise<readonly AlarmState[]>;
   readonly queueMetrics: QueueMetrics;
   /** Metrics of log filters and HTTP APIs. The gateway starts before them. */
   readonly sumsOfMetric: SumsOfMetric;
-  /** Percentiles of metrics in embedded metric format. */
   readonly percentilesOfMetric: Alarms["percentiles"];
 };
 

@@ -46,7 +46,6 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
 const engineCredentials =
   "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=local";
 
-/** Forwards an authorized call to the service's engine. */
 export async function forward(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
   const { message, body, operation, caller } = call;
   const outgoing = operation.body === undefined ? call : { ...call, body: Buffer.from(operation.body) };

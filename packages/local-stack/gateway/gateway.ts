@@ -52,7 +52,6 @@ export type GatewayOptions = {
   readonly deduplicationSeconds?: number | undefined;
   /** Maximum messages in flight per queue; SQS's quota by default. */
   readonly mostInFlight?: number;
-  /** Called for each throttled call to a table. */
   readonly onThrottled?: (event: ThrottleEvent) => void;
   /** Called with problems that no call reports. */
   readonly onProblem?: (message: string) => void;

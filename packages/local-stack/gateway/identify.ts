@@ -230,7 +230,6 @@ function withGatewayOrigin(body: string, scope: QueueScope): string {
   );
 }
 
-/** Parses an operation on a secret, identified by name or ARN. */
 function secretsManagerOperation(
   name: string,
   input: JsonObject,

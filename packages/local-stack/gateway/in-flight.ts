@@ -5,7 +5,6 @@ import { errorAnswer, jsonAnswer } from "./answer.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import type { Fault } from "./types.ts";
 
-/** Quota of messages in flight. */
 export type InFlightLimit = {
   /** Returns the answer that replaces a receive at the limit; undefined below it. */
   refusal(body: Buffer, count: () => Promise<number>): Promise<Answer | undefined>;

@@ -67,11 +67,9 @@ function operationOf(name: string, resource: string, permission = name): Operati
 type InvokeRequest = {
   readonly type: string;
   readonly body: Buffer;
-  /** The caller's trace header. */
   readonly trace: string | undefined;
 };
 
-/** Answers a parsed operation. */
 export async function lambdaAnswer(
   { action, needs: [need] }: Operation,
   request: InvokeRequest & { readonly target: string },
@@ -175,7 +173,6 @@ function isJson(text: string): boolean {
   }
 }
 
-/** An event source mapping as Lambda's API returns it. */
 export type EventSourceMapping = {
   readonly id: string;
   readonly eventSourceArn: string;

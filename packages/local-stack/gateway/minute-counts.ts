@@ -41,7 +41,6 @@ export function createMinuteCounts(now: () => number, resolution = minute): Minu
   };
 }
 
-/** Start of the period that contains a time. */
 export function beginOf(seconds: number, period: number): number {
   return Math.floor(seconds / period) * period;
 }

@@ -1,15 +1,12 @@
 import type { RequestContext } from "../iam/evaluate.ts";
 import type { Service } from "./types.ts";
 
-/** A permission that a call needs. */
 export type Need = {
   readonly action: string;
   readonly resource: string;
-  /** Values for conditions. */
   readonly context?: RequestContext;
 };
 
-/** A parsed request. */
 export type Operation = {
   readonly service: Service;
   /** For example `sqs:SendMessageBatch`. */
@@ -49,7 +46,6 @@ export function checkInputs(
   throw new UnknownOperationError(action, `the operation ${what}; it knows ${operations}${hint}`);
 }
 
-/** Region and account of every local resource. */
 export type Place = { readonly region: string; readonly account: string };
 
 export type JsonObject = Readonly<Record<string, unknown>>;

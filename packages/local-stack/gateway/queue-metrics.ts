@@ -13,7 +13,6 @@ export const queueMetricNames = [...counted, age] as const;
 export type QueueMetricName = (typeof queueMetricNames)[number];
 
 export type QueueMetrics = {
-  /** Counts the effects of a call to SQS. */
   onAnswer(operation: Operation, answer: Answer): void;
   /** Current value of a gauge; undefined if the metric is not a gauge or has no value. */
   gauge(queueName: string, metric: string): Promise<number | undefined>;
@@ -84,7 +83,6 @@ function lengthOf(body: Buffer, field: string): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** Message visibilities that each metric counts. */
 const visibilities = new Map<string, "ready" | "delayed" | "inflight">([
   ["ApproximateNumberOfMessagesVisible", "ready"],
   ["ApproximateNumberOfMessagesDelayed", "delayed"],

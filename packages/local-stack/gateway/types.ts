@@ -29,7 +29,6 @@ export type Service =
 /** An authorized call. */
 export type Call = {
   readonly id: number;
-  /** Name of the principal. */
   readonly principal: string;
   readonly service: Service;
   /** The operation, as billed, for example `sqs:SendMessageBatch`. */
@@ -39,7 +38,6 @@ export type Call = {
    * Whether the function's own process makes the call; calls by Lambda in the role's name have no session.
    */
   readonly isFromFunction: boolean;
-  /** Body as the caller sent it. */
   readonly body: Buffer;
 };
 
@@ -53,7 +51,6 @@ export type Detour = {
    * transforms `{}`.
    */
   readonly times?: number;
-  /** Replaces the caller's body. */
   readonly body?: string;
   /** Transforms a successful JSON answer of the engine. */
   readonly answer?: (body: string) => string;
@@ -80,7 +77,6 @@ export type Denial = {
   readonly reason: string;
 };
 
-/** DynamoDB capacity units, as billed on demand. */
 export type Capacity = { readonly readUnits: number; readonly writeUnits: number };
 
 export type Gateway = {
@@ -105,7 +101,6 @@ export type Gateway = {
   queueGauge(queueName: string, metric: string): Promise<number | undefined>;
   /** Permissions of a caller's own policies, and whether a call so far was allowed by each alone. */
   permissionsOf(name: string): readonly (Grant & { readonly isNeeded: boolean })[];
-  /** All denials so far, including those of `authorize`. */
   denials(): readonly Denial[];
   /**
    * Checks the permission of a caller inside the runner: event source pollers, the log writer, schedules,

@@ -1,10 +1,8 @@
 import type { AccessRequest } from "./evaluate.ts";
 import type { Policy, Statement } from "./policy.ts";
 
-/** An action on a resource, as in a statement. */
 export type Grant = { readonly action: string; readonly resource: string };
 
-/** Lists the grants of policies, each once. */
 export function grantsOf(policies: readonly Policy[]): readonly Grant[] {
   const allowing = policies
     .flatMap(({ statements }) => statements)

@@ -10,7 +10,6 @@ export class UnsupportedPolicyError extends Error {
   override readonly name = "UnsupportedPolicyError";
 }
 
-/** Supported condition keys. */
 const conditionKeys = [
   "aws:PrincipalArn",
   "aws:SecureTransport",
@@ -161,14 +160,12 @@ function conditionKeyOf(name: string): ConditionKey | undefined {
   return conditionKeys.find((known) => known.toLowerCase() === name.toLowerCase());
 }
 
-/** Whether any policy depends on resource tags. */
 export function asksForTags(policies: readonly Policy[]): boolean {
   return policies.some(({ statements }) =>
     statements.some(({ conditions }) => conditions.some(({ key }) => key.startsWith(resourceTag))),
   );
 }
 
-/** Tags of a resource as condition keys. */
 export function tagContext(tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${resourceTag}${key}`, value]));
 }

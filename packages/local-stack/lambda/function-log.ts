@@ -4,7 +4,6 @@ import type { Gateway } from "../gateway/types.ts";
 import { createLogFile, type LogFile, type LoggedLine, type LogPage, timeOfLine } from "./log-file.ts";
 import { isOfLevel } from "./log-level.ts";
 
-/** Maximum lines of a function in memory. */
 const keptLines = 1000;
 
 export type FunctionLog = {
@@ -25,7 +24,6 @@ export type LogDestination = {
   readonly directory?: string | undefined;
   /** Called when the file cannot be written, for example when the disk is full. */
   readonly onError: (message: string) => void;
-  /** Called for each line that reaches the log group. */
   readonly onWritten?: (line: string) => void;
 };
 

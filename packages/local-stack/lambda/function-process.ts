@@ -7,7 +7,6 @@ import { transformSync } from "esbuild";
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { FunctionError, Held, Invocation, ProcessMessage, RunnerMessage, Usage } from "./protocol.ts";
 
-/** Outcome of an invocation. Payloads are JSON text. */
 export type Call = {
   readonly event: string;
   readonly trace: string;
@@ -20,7 +19,6 @@ export type InvocationOutcome =
   | { readonly kind: "returned"; readonly payload: string; readonly usage?: Usage }
   | { readonly kind: "failed"; readonly error: FunctionError };
 
-/** Receives the chunks of a streamed answer, in order. */
 export type OnChunk = (chunk: Buffer) => void;
 
 export type FunctionProcess = {

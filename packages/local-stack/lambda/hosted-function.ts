@@ -36,10 +36,8 @@ export type HostedFunction = {
   killWorking(): number;
   /** Kills all its processes, including idle ones; returns how many. */
   kill(): number;
-  /** Memory of each idle warm process, after a garbage collection. */
   measureMemory(): Promise<readonly Held[]>;
   counts(): FunctionCounts;
-  /** Distinct errors from importing the handler. */
   initErrors(): readonly string[];
   close(): Promise<void>;
 };
@@ -49,9 +47,7 @@ export type FunctionCounts = {
   readonly errors: number;
   readonly throttles: number;
   readonly coldStarts: number;
-  /** Invocations in progress. */
   readonly running: number;
-  /** Peak of concurrent invocations. */
   readonly peak: number;
 };
 

@@ -11,7 +11,6 @@ type Lineage = ReadonlyMap<string, number>;
 export const mostInvocationsInChain = 16;
 const recursionType = "RecursiveInvocationException";
 
-/** Trace header of an invocation that requests with these headers caused. */
 export function nextTrace(functionArn: string, traces: readonly string[]): string {
   const lineage = new Map(merged(traces));
   const id = lineageId(functionArn);

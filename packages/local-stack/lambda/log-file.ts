@@ -2,7 +2,6 @@ import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** A line of a log, with its position and that of the next line. */
 export type LoggedLine = { readonly at: number; readonly text: string; readonly next: number };
 
 /** Lines in order; `next` is absent at the end of the log. */
@@ -52,7 +51,6 @@ export function createLogFile(path: string, onError: (message: string) => void):
   };
 }
 
-/** Resolves when everything written so far is in the file. */
 function flushed(stream: WriteStream): Promise<void> {
   if (stream.writableLength === 0 || stream.writableEnded) return Promise.resolve();
   return new Promise((resolve) => stream.write("", () => resolve()));

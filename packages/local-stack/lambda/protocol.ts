@@ -1,6 +1,5 @@
 /** Messages between the runner and a function's process. Payloads are JSON text. */
 
-/** A failed invocation, as Lambda returns it. */
 export type FunctionError = {
   readonly errorType: string;
   readonly errorMessage: string;
@@ -11,7 +10,6 @@ export type Invocation = {
   readonly kind: "invoke";
   readonly requestId: string;
   readonly event: string;
-  /** Trace header that the function's calls to AWS carry on. */
   readonly trace: string;
   /** Milliseconds since 1970. */
   readonly deadline: number;
@@ -32,7 +30,6 @@ export type Usage = {
   readonly maxResidentBytes: number;
 };
 
-/** Memory of a process. */
 export type Held = {
   /** Reachable memory: heap and external buffers, after a garbage collection. */
   readonly liveBytes: number;

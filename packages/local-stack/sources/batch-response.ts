@@ -1,7 +1,6 @@
 import { isObject } from "../gateway/operation.ts";
 import type { Outcome } from "../lambda/hosted-function.ts";
 
-/** Outcome of a batch. */
 export type BatchResult =
   | { readonly kind: "succeeded" }
   /** Only these identifiers failed. */

@@ -12,7 +12,6 @@ type Drained = {
   readonly queueUrls: readonly string[];
   readonly streams: readonly { caughtUp(): Promise<void> }[];
   readonly functions: readonly HostedFunction[];
-  /** Asynchronous events in progress. */
   pendingEvents(): number;
 };
 

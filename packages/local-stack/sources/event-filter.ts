@@ -8,7 +8,6 @@
 import { PlanError } from "../assembly/problems.ts";
 import { isObject } from "../gateway/operation.ts";
 
-/** Whether a record (as an object) matches. */
 export type EventFilter = (record: unknown) => boolean;
 
 /**

@@ -13,7 +13,6 @@ import { batchResult, failedEvents, type SourceMetricName } from "./batch-respon
 import type { EventFilter } from "./event-filter.ts";
 
 export type QueueSource = {
-  /** Number of batches in progress. */
   working(): number;
   close(): Promise<void>;
 };
@@ -26,7 +25,6 @@ export type QueueSourceOptions = {
   /** Client with the function's own credentials: Lambda polls in its role's name. */
   readonly sqs: SQSClient;
   readonly delay: Delay;
-  /** Called for each metric of the mapping. */
   readonly onMeasured?: (name: SourceMetricName, value: number) => void;
   /** Called with errors that keep the source from polling. */
   readonly onProblem: (message: string) => void;

@@ -14,13 +14,11 @@ export type BatchRunner = {
   readonly now: () => Date;
   /** Retention of the stream; records are lost after it, whatever the mapping says. */
   readonly retentionSeconds: number;
-  /** Called for each metric of the function or the mapping. */
   readonly onMeasured?: (name: SourceMetricName, value: number) => void;
   /** Handles discarded records; must not reject. */
   readonly giveUp: (givenUp: Omit<GivenUp, "shardId" | "functionArn" | "now">) => Promise<void>;
 };
 
-/** Records that are retried together, and how often exactly these have failed. */
 type Segment = { readonly records: readonly StreamRecord[]; readonly failures: number };
 
 const longestBackOff = 30_000;

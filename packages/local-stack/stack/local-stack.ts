@@ -14,7 +14,6 @@ import type { Schedules } from "../schedules/schedules.ts";
 import type { DrainOptions } from "../sources/drained.ts";
 
 export type StackOptions = {
-  /** A cloud assembly directory. */
   readonly assembly: string;
   /** Required if the assembly holds several stacks. */
   readonly stackName?: string;
@@ -31,11 +30,8 @@ export type StackOptions = {
   /** Directory of the functions' log files; absent: in memory only. */
   readonly logsDir?: string;
   readonly onProgress?: (text: string) => void;
-  /** Called for each request to the HTTP API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
-  /** Called when an alarm enters or leaves ALARM. */
   readonly onAlarm?: (alarm: AlarmState) => void;
-  /** Called for each notification that an alarm would send. */
   readonly onNotice?: (notice: AlarmNotice) => void;
   /** Clock of the alarms, in milliseconds since 1970; absent: this machine's. */
   readonly alarmClock?: () => number;
@@ -75,23 +71,19 @@ export type LocalFunction = {
   readonly name: string;
   readonly arn: string;
   readonly memoryMb: number;
-  /** Invokes synchronously with JSON text. */
   invoke(payload: string): Promise<Outcome>;
   /**
    * Serves new invocations with other code (see `functionsOf`), several in turn. Invocations in progress
    * finish unchanged.
    */
   serve(plans: Codes): void;
-  /** Memory of each idle warm process, after a garbage collection. */
   measureMemory(): Promise<readonly Held[]>;
   /** Kills (SIGKILL) the busy processes; returns how many. */
   killWorking(): number;
   /** Kills (SIGKILL) all its processes, so that it starts cold; returns how many. */
   kill(): number;
   counts(): FunctionCounts;
-  /** Latest lines of its log. */
   log(): readonly string[];
-  /** Total bytes logged so far. */
   logBytes(): number;
   /** Adds a line to its log as if the function had written it. */
   addToLog(line: string): void;
@@ -115,7 +107,6 @@ export type LocalStack = {
   readonly gatewayUrl: string;
   /** Name of the table engine, for printing. */
   readonly engine: string;
-  /** Credentials at the gateway that may do everything. */
   readonly operator: Credentials;
   readonly outputs: Readonly<Record<string, string>>;
   readonly queues: ReadonlyMap<string, LocalQueue>;
@@ -132,15 +123,12 @@ export type LocalStack = {
    * releases them.
    */
   occupyConcurrency: AccountConcurrency["occupy"];
-  /** Current alarm states. */
   alarms(): readonly AlarmState[];
   readonly alarmPlans: StackPlan["alarms"];
   /** Polls the gauges (ages and depths of queues) before evaluating the alarms. */
   lookAtAlarms: Alarms["look"];
-  /** Values by which an alarm is evaluated. */
   alarmValues: Alarms["values"];
   accessLog(): readonly AccessLogEntry[];
-  /** Number of HTTP API requests by status. */
   statusCounts(): ReadonlyMap<number, number>;
   problems(): StackProblems;
   /**
@@ -154,7 +142,6 @@ export type LocalStack = {
    * rollback.
    */
   functionsOf(assembly: string): readonly FunctionPlan[];
-  /** Sets a secret's value (SecretString) by its name or ARN. */
   setSecret(nameOrArn: string, value: string): Promise<void>;
   /**
    * Current value (SecretString) of a secret.

@@ -10,13 +10,11 @@ import type { LocalQueue, LocalStack } from "./local-stack.ts";
 import { type Clients, clientSettings, type StackParts } from "./stack-parts.ts";
 import { localFunction, type RunningSource, type StartedFunction } from "./start-event-sources.ts";
 
-/** The started parts of a stack. */
 export type StartedStack = StackParts & {
   readonly plan: StackPlan;
   /** Name of the table engine, for printing. */
   readonly engine: string;
   readonly operator: Credentials;
-  /** Clients of the operator. */
   readonly clients: Clients;
   readonly apis: readonly HttpApi[];
   readonly functions: readonly StartedFunction[];
@@ -29,7 +27,6 @@ export type StartedStack = StackParts & {
   readonly functionsOf: (assembly: string) => readonly FunctionPlan[];
 };
 
-/** Creates the state and controls of a running stack. */
 export function stackControls(started: StartedStack): LocalStack {
   const { plan, gateway, operator, apis, alarms, functions, sources, schedules, cleanup } = started;
   const secrets = new SecretsManagerClient(clientSettings(gateway, operator));

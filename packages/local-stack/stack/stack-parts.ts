@@ -10,17 +10,14 @@ import type { Delay } from "../lambda/delay.ts";
 import type { Credentials } from "../lambda/environment.ts";
 import type { StackOptions } from "./local-stack.ts";
 
-/** Dependencies of functions and event sources. */
 export type StackParts = {
   readonly gateway: Gateway;
   readonly alarms: Alarms;
   readonly account: AccountConcurrency;
   readonly options: StackOptions;
-  /** Waits between retries. */
   readonly delay: Delay;
   /** Called with errors of event sources, failure destinations or log files. */
   readonly onProblem: (message: string) => void;
-  /** Closes the started parts. */
   readonly cleanup: AsyncDisposableStack;
 };
 

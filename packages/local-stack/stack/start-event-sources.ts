@@ -20,7 +20,6 @@ export type RunningSource = {
   readonly queueUrl: string;
 };
 
-/** Starts every enabled event source of a plan whose function exists. */
 export function startEventSources(
   plan: StackPlan,
   functions: readonly StartedFunction[],
@@ -87,7 +86,6 @@ export type StartedFunction = {
   readonly clients: Clients;
 };
 
-/** Starts a function with its own credentials at the gateway. */
 export function startFunction(
   plan: FunctionPlan,
   { gateway, alarms, account, options, onProblem, cleanup }: StackParts,
@@ -108,7 +106,6 @@ export function startFunction(
   return { host, log, clients: clientsFor(gateway, credentials, cleanup) };
 }
 
-/** The controls of a running function. */
 export function localFunction({ host, log }: StartedFunction): LocalFunction {
   const { logicalId, name, arn, memoryMb } = host.plan;
   const { invoke, serve, measureMemory, killWorking, kill, counts } = host;

@@ -4,7 +4,6 @@ import { outputOf, type PipelineOutputs, subscribersOf } from "../outputs.ts";
 import type { LocalStack } from "./local-stack.ts";
 import { newCredentials } from "./stack-parts.ts";
 
-/** A subscriber with its own credentials. */
 export type SubscriberCaller = {
   readonly name: string;
   /** Filter; absent: every type. */

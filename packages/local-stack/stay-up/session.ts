@@ -17,12 +17,10 @@ import { writePrivateFile } from "../private-file.ts";
 import { type Reports, type System, startUnregistered } from "../system.ts";
 import { runSubscriber } from "./subscriber-program.ts";
 
-/** The terminal or pipe of the program. */
 export type Surface = Reports & {
   readonly print: (text: string) => void;
   /** Rewrites one line of a terminal; does nothing in a pipe. */
   readonly status: (line: string) => void;
-  /** Resolves when the session is to end. */
   readonly interrupted: Promise<undefined>;
 };
 
@@ -125,7 +123,6 @@ async function keepEarning(sandbox: Sandbox, seconds: number, signal: AbortSigna
   }
 }
 
-/** Shows how often each function ran. */
 async function showActivity(
   { stack }: System,
   status: (line: string) => void,
@@ -145,7 +142,6 @@ async function showActivity(
   }
 }
 
-/** A page for the system, served by a separate program. */
 type Console = {
   /** URL that admits one browser. */
   readonly url: string;

@@ -20,7 +20,6 @@ export async function stayUp(options: StartOptions, surface: Surface): Promise<n
   return 0;
 }
 
-/** Runs the project, and restarts or updates it as it changes. */
 async function follow(options: StartOptions, surface: Surface): Promise<void> {
   await using folders = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "income-events-"));

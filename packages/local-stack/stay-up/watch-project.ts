@@ -61,7 +61,6 @@ export function watchProject(project: Project): ProjectWatch {
   };
 }
 
-/** Deepest folder that contains all files of a pattern. */
 function folderOf(pattern: string): string {
   const [plain = ""] = pattern.split(/[*?[{]/, 1);
   return plain === pattern ? dirname(pattern) : plain.slice(0, plain.lastIndexOf("/") + 1);

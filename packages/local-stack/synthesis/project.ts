@@ -10,10 +10,8 @@ const cdkJson = z.looseObject({
   watch: z.looseObject({ include: globs.optional(), exclude: globs.default([]) }).optional(),
 });
 
-/** Settings of a CDK app in `cdk.json`. */
 export type Project = {
   readonly directory: string;
-  /** Command that writes the assembly. */
   readonly app: string;
   readonly context: Readonly<Record<string, unknown>>;
   /**

@@ -26,7 +26,6 @@ const groups = [
   { path: "/api/company/v0.5/company-accounts", company: true },
 ] as const;
 
-/** Routes for a user's accounts, an account's state and data, and data fetches. */
 export function accountRoutes(app: FastifyInstance, model: ProviderModel, shapes: Shapes): void {
   listRoute(app, model);
   for (const { path, company } of groups) {
@@ -74,7 +73,6 @@ function stateRoute(app: FastifyInstance, path: string, find: Find, shapes: Shap
   );
 }
 
-/** Adds the route of an account's endpoint data. */
 export function dataRoute(
   app: FastifyInstance,
   path: string,
@@ -99,7 +97,6 @@ export function dataRoute(
   );
 }
 
-/** Adds the route that starts a data fetch. */
 export function fetchRoute(app: FastifyInstance, path: string, find: Find, model: ProviderModel): void {
   app.post<{ Params: { account_id: string }; Body: { endpoints: EndpointName[] } }>(
     `${path}/:account_id/fetches`,

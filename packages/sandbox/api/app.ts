@@ -54,7 +54,6 @@ export async function createApi(dependencies: ApiDependencies): Promise<FastifyI
   return app;
 }
 
-/** Routes that exchange a valid token for a new one, in each version. */
 function tokenRoutes(
   app: FastifyInstance,
   tokens: Tokens,

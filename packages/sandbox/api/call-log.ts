@@ -8,7 +8,6 @@ export type Call = {
   readonly status: number;
   /** Time at which the call arrived. */
   readonly at: Date;
-  /** Whether the token was accepted. */
   readonly authorized: boolean;
   /** Start of the answer's body; "" if there was none or if it holds a token. */
   readonly answer: string;
@@ -16,7 +15,6 @@ export type Call = {
 
 export type CallLog = { add(call: Call): void; list(): readonly Call[] };
 
-/** Keeps the latest calls. */
 export function createCallLog(limit = 100_000): CallLog {
   let calls: Call[] = [];
   return {

@@ -9,7 +9,6 @@ export type EncodedAnswer = { readonly body: Buffer; readonly headers: Readonly<
 const json = "application/json";
 const byteOrderMark = "\uFEFF";
 
-/** Encodes an answer's JSON. */
 export function encoded(text: string, encoding: AnswerEncoding): EncodedAnswer {
   const coded = (body: Buffer) => ({ body, headers: { "content-encoding": encoding } });
   switch (encoding) {

@@ -146,7 +146,6 @@ const megabyte = 1024 * 1024;
 const largeBodyMegabytes = 50;
 const slowByteMs = 100;
 
-/** A fault with an effect. */
 export type PlayedFault = Fault & { readonly effect: FaultEffect };
 
 export function isPlayed(fault: Fault): fault is PlayedFault {

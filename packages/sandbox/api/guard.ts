@@ -14,11 +14,9 @@ export type GuardDependencies = {
   readonly faults: Faults;
   /** Seconds to wait for a call over the rate limit. */
   readonly rateLimit: () => number | undefined;
-  /** Formats the value of `Retry-After`. */
   readonly retryAfter: (seconds: number) => string;
 };
 
-/** Identifies the callers of requests in progress. */
 export type Callers = { tokenIdOf(request: FastifyRequest): string };
 
 /** Logs each call, and lets it pass if no fault applies, its token is valid and the rate limit allows it. */

@@ -4,9 +4,7 @@ import type { FastifyInstance } from "fastify";
 export type Description = {
   readonly title: string;
   readonly description: string;
-  /** Path of the description. */
   readonly path: string;
-  /** Whether every path needs a token. */
   readonly secured: boolean;
 };
 

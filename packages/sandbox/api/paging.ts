@@ -10,7 +10,6 @@ const pageProperties = {
 } as const;
 const pagedQueries = new WeakSet<object>();
 
-/** Query schema of a paged list, with other parameters. */
 export function pagedQuerySchema(others: Readonly<Record<string, object>> = {}): object {
   const properties = { ...pageProperties, ...others };
   const schema = { type: "object", additionalProperties: false, properties };

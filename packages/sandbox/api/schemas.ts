@@ -43,7 +43,6 @@ export const accountSchema = {
   },
 } as const;
 
-/** Timestamps of users and accounts in the newer interface. */
 const nanoseconds = {
   type: "string",
   format: "date-time",
@@ -154,7 +153,6 @@ export const fetchBodySchema = {
 
 export const requestIdSchema = objectSchema({ request_id: uuid });
 
-/** Schema of an object with these required properties. */
 export function objectSchema(properties: Readonly<Record<string, object>>) {
   return { type: "object", required: Object.keys(properties), properties };
 }

@@ -1,4 +1,3 @@
-/** A step of an end user in the connection flow. */
 export type FlowStep =
   | "opened"
   | "registered"

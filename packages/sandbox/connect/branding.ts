@@ -11,7 +11,6 @@ export type Branding = {
   readonly datasources?: readonly Datasource[];
 };
 
-/** Branding of the pages, complete. */
 export type Look = { readonly name: string; readonly logo: string; readonly accentColor: string };
 
 const longestLogo = 136_000;

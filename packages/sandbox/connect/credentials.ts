@@ -2,7 +2,6 @@ import type { EnvironmentName } from "../provider-interface.ts";
 
 export type Credentials = { readonly username: string; readonly password: string };
 
-/** A datasource's answer to credentials. */
 export type SignIn = { readonly accepted: true } | { readonly accepted: false; readonly reason: string };
 
 /** Test credentials of the sandbox; all but the first simulate failures. */

@@ -5,7 +5,6 @@ import { testPassword } from "./credentials.ts";
 import type { SignInState } from "./sign-ins.ts";
 import { styleOf } from "./style.ts";
 
-/** Values that all pages share. */
 export type PageFrame = {
   readonly look: Look;
   readonly production: boolean;
@@ -61,7 +60,6 @@ function alert(error: string | undefined): Markup | undefined {
   return error === undefined ? undefined : html`<p class="alert" role="alert" id="error">${error}</p>`;
 }
 
-/** Registration of an end user. */
 export function registrationPage(frame: PageFrame, error?: string): string {
   const invalid = error === undefined ? undefined : html` aria-invalid="true" aria-describedby="error"`;
   return page(frame, {
@@ -91,7 +89,6 @@ export type Choice = {
   readonly accounts: readonly Account[];
 };
 
-/** Search and choice of a datasource. */
 export function choicePage(frame: PageFrame, { user, query, datasources, accounts }: Choice): string {
   const count = datasources.length;
   const groups = categories.map((category) => {
@@ -132,7 +129,6 @@ function tile(user: User, datasource: Datasource, accounts: readonly Account[]):
 <span class="initial" aria-hidden="true">${datasource.name.slice(0, 1)}</span><span>${datasource.name}</span>${tag}</a></li>`;
 }
 
-/** Form for credentials. */
 export function credentialsPage(
   frame: PageFrame,
   user: User,
@@ -181,7 +177,6 @@ export function titleOf({ status }: SignInState, { datasource }: Account): strin
   }
 }
 
-/** The part of the account's page that changes. */
 export function progressOf(user: User, account: Account, state: SignInState): Markup {
   const { name, id } = account.datasource;
   const created = html`<li><span class="mark" aria-hidden="true">✓</span>Account created</li>`;

@@ -27,7 +27,6 @@ export type SignInDependencies = {
   readonly analytics: Analytics;
   /** Time that a datasource takes to check credentials, in milliseconds of the clock. */
   readonly signInDurationMs: number;
-  /** Called with the result of a check. */
   readonly onResult: (account: Account, result: SignIn) => void;
 };
 

@@ -28,7 +28,6 @@ type AccountBody = About & DropOptions & { readonly action: "disconnect" | "reco
 
 export type ControlledClock = { now(): Date; advance(seconds: number): Promise<void> };
 
-/** Routes that change the service's state from outside its interface. */
 export function actionRoutes(app: FastifyInstance, choose: Choose, clock: ControlledClock): void {
   dataRoutes(app, choose);
   apiRoutes(app, choose);

@@ -72,7 +72,6 @@ type DeliveriesQuery = Page & { readonly status?: DeliveryStatus; readonly kind?
 
 const defaultLimit = 1000;
 
-/** Routes for the logs of received calls and deliveries. */
 function logRoutes(app: FastifyInstance, choose: Choose): void {
   app.get<{ Querystring: Page }>(
     "/calls",

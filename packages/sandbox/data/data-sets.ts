@@ -5,7 +5,6 @@ import { formatDate, formatTimestamp } from "../timestamps.ts";
 import { type PayPeriod, payPeriods, sum } from "./ledger.ts";
 import { random } from "./random.ts";
 
-/** Inputs of generated data. */
 export type DataSource = {
   readonly accountId: string;
   readonly userId: string;

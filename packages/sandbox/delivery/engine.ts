@@ -10,11 +10,9 @@ export type RetryPolicy = {
   readonly giveUpAfterMs: number;
   /** Maximum attempts per delivery, unless the delivery sets its own; undefined: only time limits them. */
   readonly tries: () => number | undefined;
-  /** Maximum concurrent calls. */
   readonly concurrency: number;
 };
 
-/** A call to a webhook. */
 export type Attempt = Pick<Claimed, "kind" | "body"> & { readonly result: AttemptResult };
 
 export type DeliveryEngine = {
@@ -28,7 +26,6 @@ export type DeliveryEngine = {
    */
   resend(id: string): boolean;
   list(query?: DeliveryQuery): readonly Delivery[];
-  /** Resolves when no delivery is pending. */
   waitUntilIdle(): Promise<void>;
   /** Resolves when no attempt is running or due. */
   quiet(): Promise<void>;

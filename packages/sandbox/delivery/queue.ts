@@ -15,15 +15,12 @@ export type Delivery = {
   readonly createdAt: Date;
   /** Time of the next attempt while pending. */
   readonly nextAt?: Date;
-  /** Time at which it was delivered or given up. */
   readonly finishedAt?: Date;
-  /** Status of the receiver's last answer. */
   readonly lastStatus?: number;
   /** Error of the last attempt if it had no answer. */
   readonly lastError?: string;
 };
 
-/** Input of one attempt. */
 export type Claimed = {
   readonly id: string;
   readonly kind: WebhookKind;
@@ -48,7 +45,6 @@ export type NewDelivery = {
 export type DeliveryQuery = {
   readonly status?: DeliveryStatus;
   readonly kind?: WebhookKind;
-  /** Only deliveries after this id. */
   readonly after?: string;
   readonly limit?: number;
 };

@@ -31,7 +31,6 @@ export type DeliveryOptions = {
   readonly tries?: () => number | undefined;
   /** Maximum concurrent calls; default 16. */
   readonly concurrency?: number;
-  /** Called after each call to a webhook with its result. */
   readonly onAttempt?: (attempt: Attempt) => void;
 };
 
@@ -63,7 +62,6 @@ export type EnvironmentOptions = {
   readonly datasources?: readonly Datasource[];
   /** Duration of a credentials check on the clock; default 0. */
   readonly signInDurationMs?: number;
-  /** Branding of the connection flow. */
   readonly branding?: Branding;
 };
 
@@ -146,9 +144,7 @@ export type Environment = {
   deleteUser(userId: string): void;
   /** Makes the next calls fail, whether or not their tokens are valid. */
   fault(fault: Fault): void;
-  /** Removes every fault. */
   clearFaults(): void;
-  /** Issues another token. */
   issueToken(remainingSeconds?: number): Promise<string>;
   /**
    * Invalidates every token issued so far.
@@ -157,7 +153,6 @@ export type Environment = {
   endTokens(how: TokenEnd): number;
   /** Changes the shape of payloads; see `Shapes.set`. */
   shape(thing: ShapedThing, template: unknown): void;
-  /** Creates endpoint events at a rate. */
   load(load: Load): void;
   /** Received calls, oldest first. */
   calls(): readonly Call[];
@@ -180,7 +175,6 @@ export type Environment = {
   brand(branding: Branding): void;
   /** Usage of the connection flow, in production only. */
   analytics(): readonly FlowEvent[];
-  /** OpenAPI description that the API serves. */
   openapi(): object;
   /** Everything that exists: what a pipeline that missed nothing has stored. */
   snapshot(): Snapshot;

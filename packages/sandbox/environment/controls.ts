@@ -18,7 +18,6 @@ import type {
 /** Runs an action whose events are sent, or only recorded. */
 export type Announce = (run: () => void, options?: DropOptions) => void;
 
-/** Controls of users, accounts and data. */
 export function dataControls(model: ProviderModel, clock: Clock, announce: Announce) {
   return {
     createUsers: (count: number, options: CreateUsersOptions = {}) =>
@@ -44,7 +43,6 @@ export function dataControls(model: ProviderModel, clock: Clock, announce: Annou
   };
 }
 
-/** Controls of deliveries. */
 export function deliveryControls(engine: DeliveryEngine, clock: Clock) {
   return {
     fireEvent: (kind: WebhookKind, payload: object | string | Buffer, options: FireOptions = {}) => {
@@ -101,7 +99,6 @@ async function createUsers(
   return { users, accounts, companyAccounts: companies };
 }
 
-/** Body of a payload. */
 export function bodyOf(payload: unknown): Buffer {
   if (Buffer.isBuffer(payload)) return payload;
   return Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload));

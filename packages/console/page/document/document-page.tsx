@@ -11,7 +11,6 @@ export function documentPath(of: DocumentName): string {
   return `/records/document?${new URLSearchParams(of)}`;
 }
 
-/** The one that the address names. */
 export function DocumentPage() {
   const [dates, version] = [searchWord("dates"), searchWord("version")];
   const whose = { kind: searchWord("kind"), id: searchWord("id") };

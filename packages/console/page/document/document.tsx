@@ -101,7 +101,6 @@ function Content({ value, isRevealed, children }: ContentProps) {
   );
 }
 
-/** The changes between a document and its previous version. */
 function Changes({ of, isRevealed }: { readonly of: DocumentChanges | null; readonly isRevealed: boolean }) {
   return (
     <Panel title={isRevealed ? "Changes" : "Changes, masked"}>
@@ -170,10 +169,8 @@ function recordsLabel(path: string, count: number): string {
   return `${path === "" ? "Records" : visible(path)}: ${number(count)}`;
 }
 
-/** Rows that are drawn at once. */
 const rowsAtOnce = 100;
 
-/** Records as rows, their members as columns. */
 function RecordsTable({ of: { path, columns, records } }: { readonly of: Tabular }) {
   const [count, setCount] = useState(rowsAtOnce);
   const label = recordsLabel(path, records.length);

@@ -127,7 +127,6 @@ function along(dot: SVGCircleElement, path: SVGPathElement): Promise<void> {
   });
 }
 
-/** A box of the picture. */
 type Box = {
   readonly id: string;
   readonly name: string;

@@ -3,7 +3,6 @@ import { happenings, hasMissed, tailState } from "../live.ts";
 import { Table } from "./data.tsx";
 import { Time } from "./panel.tsx";
 
-/** The latest events, newest first. */
 export function Ticker({ most }: { readonly most: number }) {
   const shown = happenings.value.slice(0, most);
   const missed = hasMissed.value && (

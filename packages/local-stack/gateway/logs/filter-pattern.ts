@@ -2,7 +2,6 @@ import { asObject, fieldsOfLine, type JsonObject } from "../operation.ts";
 
 export type LinePredicate = (line: string) => boolean;
 
-/** A filter pattern that CloudWatch refuses or that is not supported here. */
 export class FilterPatternError extends Error {
   override readonly name = "FilterPatternError";
 }

@@ -4,7 +4,6 @@ import { errorAnswer, jsonAnswer } from "../answer.ts";
 import { asString, checkInputs, type JsonObject, type Operation, type Place } from "../operation.ts";
 import { FilterPatternError, parseFilterPattern } from "./filter-pattern.ts";
 
-/** Log group of a function. */
 export type LogGroup = {
   readonly name: string;
   beginOf(since: number): number;

@@ -2,7 +2,6 @@ import type { Answer } from "../../http-server.ts";
 import { asObject, asString, type JsonObject, parseJsonObject } from "../operation.ts";
 import type { Capacity } from "../types.ts";
 
-/** Sums the capacity that calls consume, as the engine reports it. */
 export type CapacityBook = {
   /** Adds ReturnConsumedCapacity to a request. */
   readonly asking: (body: string) => string;

@@ -148,7 +148,6 @@ type EngineCall = (operation: string, input: JsonObject) => Promise<JsonObject |
 
 type Item = Readonly<Record<string, WireValue>>;
 
-/** A statement and its item. */
 type PlacedStatement = {
   readonly statement: Statement;
   /** Undefined if the statement does not name the whole key; the engine then refuses it. */
@@ -159,11 +158,9 @@ type PlacedStatement = {
 
 type StatementKeys = {
   place(body: Buffer): Promise<readonly PlacedStatement[]>;
-  /** Returns the name of an item's statements. */
   nameOf(table: string, item: Item): Promise<string | undefined>;
 };
 
-/** Finds the keys in statements from the engine's table descriptions. */
 function createStatementKeys(call: EngineCall): StatementKeys {
   const keyNames = new Map<string, readonly string[]>();
 

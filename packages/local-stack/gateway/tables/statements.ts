@@ -17,7 +17,6 @@ export type Statement = {
 export const batchAction = "dynamodb:BatchExecuteStatement";
 const verbs = { SELECT: "Select", INSERT: "Insert", UPDATE: "Update", DELETE: "Delete" } as const;
 
-/** Unparsed entries of a batch request. */
 export function batchEntries(body: Buffer | string): readonly JsonObject[] {
   const { Statements: entries } = parseJsonObject(body.toString());
   return Array.isArray(entries) ? entries.map(asObject) : [];

@@ -75,7 +75,6 @@ function unwrapIterator(wrapped: string): [string, string] {
  * from their answers; callers and policies see the local system's region.
  */
 export type TableArns = {
-  /** ARN of a table, by name or ARN. */
   table(nameOrArn: string): string;
   forCaller(answer: string): string;
   forEngine(arn: string): string;
