@@ -12,7 +12,6 @@ export type Scope = {
   ref(name: string): unknown;
   attribute(logicalId: string, attribute: string): unknown;
   condition(name: string): boolean;
-  mapping(map: string, first: string, second: string): unknown;
 };
 
 /** Marker for `AWS::NoValue`: the property or list entry is removed. */
@@ -96,10 +95,6 @@ function callIntrinsic(name: string, argument: unknown, scope: Scope): unknown {
     case "Fn::If": {
       const [condition, yes, no] = list(argument, name);
       return resolveValue(scope.condition(text(condition, name)) ? yes : no, scope);
-    }
-    case "Fn::FindInMap": {
-      const [map, first, second] = list(argument, name).map((key) => text(resolveValue(key, scope), name));
-      return scope.mapping(map ?? "", first ?? "", second ?? "");
     }
     default:
       throw unknownIntrinsic(name);

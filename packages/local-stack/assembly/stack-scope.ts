@@ -6,7 +6,7 @@ import type { Template, TemplateResource } from "./template.ts";
 /** Identities that the engines assigned to existing resources, by logical id. */
 export type KnownIdentities = ReadonlyMap<string, Identity>;
 
-/** Names of one stack: resources, parameters, conditions, mappings and AWS's pseudo parameters. */
+/** The names of one stack: its resources, parameters and conditions, and AWS's pseudo parameters. */
 export type StackScope = Scope & {
   /** Resources whose condition is true. */
   readonly resources: ReadonlyMap<string, TemplateResource>;
@@ -73,11 +73,6 @@ export function stackScope(
         throw new PlanError(`the condition ${name} is not in the template`, "Correct the reference.");
       }
       return resolveCondition(template.Conditions[name], scope);
-    },
-    mapping: (map, first, second) => {
-      const value = template.Mappings[map]?.[first]?.[second];
-      if (value !== undefined) return value;
-      throw new PlanError(`the mapping ${map} has no ${first}.${second}`, "Correct the reference.");
     },
     identity: (logicalId) => {
       const { Type } = resource(logicalId);

@@ -22,7 +22,6 @@ const templateSchema = z.object({
     )
     .default({}),
   Conditions: z.record(z.string(), z.unknown()).default({}),
-  Mappings: z.record(z.string(), z.record(z.string(), z.record(z.string(), z.unknown()))).default({}),
   Outputs: z
     .record(
       z.string(),

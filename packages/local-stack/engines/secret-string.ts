@@ -7,17 +7,9 @@ export const generationRules = z.strictObject({
   SecretStringTemplate: z.string().optional(),
   GenerateStringKey: z.string().optional(),
   PasswordLength: number.optional(),
-  ExcludeCharacters: z.string().optional(),
   ExcludePunctuation: boolean.optional(),
-  ExcludeUppercase: boolean.optional(),
-  ExcludeLowercase: boolean.optional(),
-  ExcludeNumbers: boolean.optional(),
-  IncludeSpace: boolean.optional(),
-  RequireEachIncludedType: boolean.optional(),
 });
 export type GenerateSecretString = z.output<typeof generationRules>;
-
-const defaultLength = 32;
 
 /**
  * Generates a secret's value: a password, or the template's JSON with the password under its key.
@@ -37,33 +29,17 @@ export function generateSecretString(rules: GenerateSecretString): string {
   return JSON.stringify({ ...parsed, [key]: password });
 }
 
-function generatePassword(rules: GenerateSecretString): string {
-  const length = rules.PasswordLength ?? defaultLength;
-  const types = includedTypes(rules);
-  const everything = types.join("");
-  if (everything === "" || length < 1 || length > 4096 || (requiresEach(rules) && length < types.length)) {
+const alphanumeric = ["abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"];
+const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+
+/** Has a character of each type. */
+function generatePassword({ PasswordLength: length = 32, ExcludePunctuation }: GenerateSecretString): string {
+  const types = ExcludePunctuation === true ? alphanumeric : [...alphanumeric, punctuation];
+  if (length < types.length || length > 4096) {
     throw new Error(`GenerateSecretString can't be met: ${length} characters of ${types.length} types`);
   }
-  const required = requiresEach(rules) ? types.map(pick) : [];
-  const others = Array.from({ length: length - required.length }, () => pick(everything));
-  return shuffle([...required, ...others]).join("");
-}
-
-function requiresEach(rules: GenerateSecretString): boolean {
-  return rules.RequireEachIncludedType ?? true;
-}
-
-function includedTypes(rules: GenerateSecretString): string[] {
-  const excluded = rules.ExcludeCharacters ?? "";
-  return [
-    rules.ExcludeLowercase ? "" : "abcdefghijklmnopqrstuvwxyz",
-    rules.ExcludeUppercase ? "" : "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-    rules.ExcludeNumbers ? "" : "0123456789",
-    rules.ExcludePunctuation ? "" : "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
-    rules.IncludeSpace ? " " : "",
-  ]
-    .map((type) => [...type].filter((character) => !excluded.includes(character)).join(""))
-    .filter((type) => type !== "");
+  const others = Array.from({ length: length - types.length }, () => pick(types.join("")));
+  return shuffle([...types.map(pick), ...others]).join("");
 }
 
 function pick(characters: string): string {

@@ -10,7 +10,6 @@ import {
   readVersion,
   type Secret,
   updateStage,
-  type Version,
 } from "./secret-versions.ts";
 import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
 
@@ -69,7 +68,6 @@ const inputs = {
     RemoveFromVersionId: versionId.optional(),
   }),
   DescribeSecret: z.object({ SecretId: secretId }),
-  ListSecretVersionIds: z.object({ SecretId: secretId, IncludeDeprecated: z.boolean().optional() }),
 };
 
 /**
@@ -143,18 +141,6 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
         VersionIdsToStages: Object.fromEntries(versions.map(({ id, stages }) => [id, [...stages]])),
       };
     },
-    ListSecretVersionIds: (input) => {
-      const request = parse(inputs.ListSecretVersionIds, input);
-      const secret = find(request.SecretId);
-      const versions = [...secret.versions.values()].filter(
-        ({ stages }) => stages.size > 0 || request.IncludeDeprecated === true,
-      );
-      return {
-        ARN: secret.arn,
-        Name: secret.name,
-        Versions: versions.map(listedVersion),
-      };
-    },
   };
 
   return {
@@ -177,7 +163,7 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
         );
       }
       const answer = run(input);
-      if (!/^(Get|Describe|List)/.test(operation)) keep();
+      if (!/^(Get|Describe)/.test(operation)) keep();
       return answer;
     },
   };
@@ -188,10 +174,6 @@ function lookUp(secrets: ReadonlyMap<string, Secret>, id: string): Secret | unde
     secrets.get(id) ??
     [...secrets.values()].find(({ arn }) => arn === id || arn.slice(0, -"-xxxxxx".length) === id)
   );
-}
-
-function listedVersion({ id, stages, created }: Version): Readonly<Record<string, unknown>> {
-  return { VersionId: id, VersionStages: [...stages], CreatedDate: seconds(created) };
 }
 
 function parse<Shape>(schema: z.ZodType<Shape>, input: unknown): Shape {

@@ -1,8 +1,8 @@
 /**
  * Filter criteria of event source mappings, in EventBridge's pattern language.
  *
- * Source: Lambda developer guide, "Filter rule syntax": exact values, null, exists, prefix, numeric,
- * anything-but; lists are alternatives, all keys must match.
+ * Source: Lambda developer guide, "Filter rule syntax": exact values, null, exists, prefix; lists are
+ * alternatives, all keys must match.
  */
 
 import { PlanError } from "../assembly/problems.ts";
@@ -60,47 +60,8 @@ function matcherOfRule(rule: unknown): Matcher {
       return (value) => (value !== absent) === (argument === true);
     case "prefix":
       return (value) => typeof value === "string" && value.startsWith(String(argument));
-    case "suffix":
-      return (value) => typeof value === "string" && value.endsWith(String(argument));
-    case "equals-ignore-case":
-      return (value) => typeof value === "string" && value.toLowerCase() === String(argument).toLowerCase();
-    case "numeric":
-      return matcherOfNumbers(argument);
-    case "anything-but": {
-      const excluded = (Array.isArray(argument) ? argument : [argument]).map(matcherOfRule);
-      return (value) => value !== absent && !excluded.some((matches) => matches(value));
-    }
     default:
       throw unknownPattern(rule);
-  }
-}
-
-/** `["=", 1]`, or one or two comparisons: `[">", 0, "<=", 5]`. */
-function matcherOfNumbers(argument: unknown): Matcher {
-  if (!Array.isArray(argument) || argument.length === 0 || argument.length % 2 === 1) {
-    throw unknownPattern({ numeric: argument });
-  }
-  const comparisons = Array.from({ length: argument.length / 2 }, (_, index) =>
-    comparison(argument[index * 2], argument[index * 2 + 1]),
-  );
-  return (value) => typeof value === "number" && comparisons.every((holds) => holds(value));
-}
-
-function comparison(operator: unknown, bound: unknown): (value: number) => boolean {
-  if (typeof bound !== "number") throw unknownPattern({ numeric: [operator, bound] });
-  switch (operator) {
-    case "=":
-      return (value) => value === bound;
-    case "<":
-      return (value) => value < bound;
-    case "<=":
-      return (value) => value <= bound;
-    case ">":
-      return (value) => value > bound;
-    case ">=":
-      return (value) => value >= bound;
-    default:
-      throw unknownPattern({ numeric: [operator, bound] });
   }
 }
 
@@ -108,6 +69,6 @@ function unknownPattern(pattern: unknown): PlanError {
   const text = typeof pattern === "string" ? pattern : JSON.stringify(pattern);
   return new PlanError(
     `its filter pattern ${text} is not one that the local runner knows`,
-    "Use exact values, null, exists, prefix, suffix, equals-ignore-case, numeric or anything-but.",
+    "Use exact values, null, exists or prefix.",
   );
 }

@@ -16,7 +16,6 @@ const scope: Scope = {
   ref: (name) => names[name] ?? `ref of ${name}`,
   attribute: (logicalId, attribute) => `${attribute} of ${logicalId}`,
   condition: (name) => name === "Yes",
-  mapping: (map, first, second) => `${map}/${first}/${second}`,
 };
 
 describe("intrinsic functions", () => {
@@ -34,7 +33,6 @@ describe("intrinsic functions", () => {
     ["Fn::Split and Fn::Select", { "Fn::Select": ["1", { "Fn::Split": [":", "a:b:c"] }] }, "b"],
     ["Fn::If, when it holds", { "Fn::If": ["Yes", "a", "b"] }, "a"],
     ["Fn::If, when it does not", { "Fn::If": ["No", "a", { Ref: "Name" }] }, "orders"],
-    ["Fn::FindInMap", { "Fn::FindInMap": ["M", { Ref: "AWS::Region" }, "x"] }, "M/eu-central-1/x"],
     ["AWS::NoValue in an object", { a: 1, b: { Ref: "AWS::NoValue" } }, { a: 1 }],
     ["AWS::NoValue in a list", ["a", { "Fn::If": ["No", "b", { Ref: "AWS::NoValue" }] }], ["a"]],
     [
