@@ -1,25 +1,21 @@
 /** The subset of JSON Schema that describes messages. It is valid in draft 2020-12 and draft 7. */
-export type Schema = TextSchema | FlagSchema | CountSchema | AnySchema | ListSchema | ObjectSchema;
-
-export type TextSchema = {
-  readonly type: "string";
-  readonly description: string;
-  readonly minLength?: number;
-  readonly const?: string;
-  readonly enum?: readonly string[];
-  readonly pattern?: string;
-  readonly format?: "date-time";
-};
-
-export type FlagSchema = { readonly type: "boolean"; readonly description: string; readonly const?: true };
-
-/** A whole number that is not negative. */
-export type CountSchema = { readonly type: "integer"; readonly description: string; readonly minimum: 0 };
-
-/** Any JSON value. */
-export type AnySchema = { readonly type?: undefined; readonly description: string };
-
-export type ListSchema = { readonly type: "array"; readonly description: string; readonly items: Schema };
+export type Schema =
+  | {
+      readonly type: "string";
+      readonly description: string;
+      readonly minLength?: number;
+      readonly const?: string;
+      readonly enum?: readonly string[];
+      readonly pattern?: string;
+      readonly format?: "date-time";
+    }
+  | { readonly type: "boolean"; readonly description: string; readonly const?: true }
+  /** A whole number that is not negative. */
+  | { readonly type: "integer"; readonly description: string; readonly minimum: 0 }
+  /** Any JSON value. */
+  | { readonly type?: undefined; readonly description: string }
+  | { readonly type: "array"; readonly description: string; readonly items: Schema }
+  | ObjectSchema;
 
 /** Fields that are not in `properties` are allowed, and readers ignore them. */
 export type ObjectSchema = {

@@ -42,7 +42,7 @@ export function archiver(dependencies: ArchiverDependencies) {
   };
 }
 
-function overrideOf(event: unknown): Partial<Pick<ArchiverDependencies, "beforeEndSeconds">> {
+function overrideOf(event: unknown): { readonly beforeEndSeconds?: number } {
   if (!isFields(event) || event.beforeEndSeconds === undefined) return {};
   return { beforeEndSeconds: numberOf(event, "beforeEndSeconds") };
 }

@@ -11,7 +11,23 @@ import {
 import { canaryBody } from "../../domain/event/canary.ts";
 import type { Log } from "../runtime/log.ts";
 
-export type CanaryDependencies = {
+const kind = "users";
+const answerWithinMs = 30_000;
+
+/**
+ * Sends one synthetic webhook and waits until it is on the canary's queue.
+ * @returns a run, which fails if the webhook is refused or does not arrive in time
+ */
+export function canary({
+  readSecret,
+  secretHeader,
+  webhooksUrl,
+  hasArrived,
+  newId,
+  withinSeconds,
+  now,
+  log,
+}: {
   readonly readSecret: () => Promise<WebhookSecret | undefined>;
   readonly secretHeader: SecretHeader;
   /** Base address of the webhooks. */
@@ -22,22 +38,15 @@ export type CanaryDependencies = {
   readonly withinSeconds: number;
   readonly now: () => Date;
   readonly log: Log;
-};
-
-const kind = "users";
-const answerWithinMs = 30_000;
-
-/**
- * Sends one synthetic webhook and waits until it is on the canary's queue.
- * @returns a run, which fails if the webhook is refused or does not arrive in time
- */
-export function canary(dependencies: CanaryDependencies): () => Promise<void> {
-  const { hasArrived, newId, withinSeconds, now, log } = dependencies;
+}): () => Promise<void> {
   return async () => {
     const correlationId = newId();
     const end = now().getTime() + withinSeconds * 1_000;
     try {
-      await send(canaryBody(correlationId), dependencies);
+      const secret = await readSecret();
+      if (secret === undefined) throw permanent("the webhook secret has no value");
+      const body = canaryBody(correlationId);
+      await send(body, webhooksUrl, headersOf(body, acceptedByAll(secret, now()), secretHeader));
       while (!(await hasArrived(correlationId))) {
         if (now().getTime() >= end) throw permanent(`it did not arrive within ${withinSeconds} s`);
       }
@@ -50,21 +59,27 @@ export function canary(dependencies: CanaryDependencies): () => Promise<void> {
   };
 }
 
+function headersOf(
+  body: string,
+  { current, signing }: Pick<WebhookSecret, "current" | "signing">,
+  secretHeader: SecretHeader,
+): Readonly<Record<string, string>> {
+  return {
+    "content-type": "application/json",
+    ...headerWith(secretHeader, valueOfKind(current, kind)),
+    ...(signing !== undefined && { [signatureHeader]: signatureOf(body, signing) }),
+  };
+}
+
 /** @throws permanent failure unless the API accepts the body */
 async function send(
   body: string,
-  { readSecret, secretHeader, webhooksUrl, now }: CanaryDependencies,
+  webhooksUrl: string,
+  headers: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const secret = await readSecret();
-  if (secret === undefined) throw permanent("the webhook secret has no value");
-  const { current, signing } = acceptedByAll(secret, now());
   const answer = await fetch(`${webhooksUrl}/${kind}`, {
     method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...headerWith(secretHeader, valueOfKind(current, kind)),
-      ...(signing !== undefined && { [signatureHeader]: signatureOf(body, signing) }),
-    },
+    headers,
     body,
     signal: AbortSignal.timeout(answerWithinMs),
   }).catch((error: unknown) => {

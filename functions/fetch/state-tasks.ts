@@ -55,7 +55,7 @@ export async function startFetch(
 export async function requestDocuments(
   { task, delivery }: Delivered<StateTask>,
   endpoints: readonly string[],
-  { send, queues }: Pick<FetcherDependencies, "send" | "queues">,
+  { send, queues }: FetcherDependencies,
 ): Promise<void> {
   const { subject, version, correlationId, userId } = task;
   if (endpoints.length === 0) return;

@@ -322,7 +322,7 @@ function readinessOf({ readiness }: RelayDependencies): Readiness {
 function logRelayed(
   steps: readonly Step[],
   isLate: (step: Step) => boolean,
-  { log, now }: Pick<RelayDependencies, "log" | "now">,
+  { log, now }: RelayDependencies,
 ): void {
   const firstFailure = steps.findIndex(({ failure }) => failure !== undefined);
   const relayed = steps

@@ -8,7 +8,7 @@ import {
   type WebhookSecret,
 } from "../../../domain/core/webhook-secret.ts";
 import { canaryBody } from "../../../domain/event/canary.ts";
-import { type CanaryDependencies, canary } from "../../../functions/canary/canary.ts";
+import { canary } from "../../../functions/canary/canary.ts";
 import { keptLog } from "../support/lambda.ts";
 
 const id = "7d0b2f53-6d55-4f3a-9a3e-3a3c1f1c6a10";
@@ -34,7 +34,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function run(secret: WebhookSecret | undefined, changes: Partial<CanaryDependencies> = {}) {
+function run(secret: WebhookSecret | undefined, changes: Partial<Parameters<typeof canary>[0]> = {}) {
   const { log, entries } = keptLog();
   const ran = canary({
     readSecret: async () => secret,
@@ -85,7 +85,7 @@ test.each<[when: string, secret: WebhookSecret, before: WebhookSecret]>([
 });
 
 let minutes = 0;
-test.each<[reason: string, status: number, Partial<CanaryDependencies>]>([
+test.each<[reason: string, status: number, Partial<Parameters<typeof canary>[0]>]>([
   ["the API answered 503", 503, {}],
   ["the API does not answer (TypeError)", 202, { webhooksUrl: "http://127.0.0.1:1" }],
   ["the webhook secret has no value", 202, { readSecret: async () => undefined }],
