@@ -70,7 +70,8 @@ const decoders: Readonly<Record<string, Decode>> = {
 const maxCodings = 4;
 
 /**
- * Decodes the content codings of a body, last one first, whether or not they were requested.
+ * Decodes the content codings of a body, last one first, whether or not they were requested, then compression that the
+ * header does not name.
  * @param contentEncoding the value of the header
  * @throws retryable failure if the body does not match its header; `tooLarge` over the limit
  */
@@ -80,18 +81,19 @@ export async function decoded(
   maxBytes: number,
   tooLarge: () => Error,
 ): Promise<Uint8Array> {
+  if (body.byteLength === 0) return body;
   const codings = (contentEncoding ?? "")
     .toLowerCase()
     .split(",")
     .map((name) => name.trim())
-    .filter((name) => name !== "" && name !== "identity");
-  if (body.byteLength === 0 || codings.length === 0) return body;
-  const steps = codings
-    .toReversed()
-    .map((name) => (Object.hasOwn(decoders, name) ? decoders[name] : undefined));
+    .filter((name) => name !== "" && name !== "identity")
+    .toReversed();
   let bytes = body;
-  for (const decode of steps) {
-    if (decode === undefined || steps.length > maxCodings)
+  for (let step = 0; ; step += 1) {
+    const name = step < codings.length ? codings[step] : compressionOf(bytes);
+    if (name === undefined) return bytes;
+    const decode = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
+    if (decode === undefined || Math.max(step + 1, codings.length) > maxCodings)
       throw retryable("the provider's answer has a content coding that is not known");
     try {
       bytes = await decode(bytes, { maxOutputLength: maxBytes });
@@ -100,11 +102,16 @@ export async function decoded(
       throw retryable("the provider's answer is not in the content coding that it says");
     }
   }
-  return bytes;
+}
+
+/** Text that begins like a compressed body is not one. */
+function compressionOf(bytes: Uint8Array): string | undefined {
+  const format = compressionFormatOf(bytes);
+  return format !== undefined && decodeUtf8(bytes) === undefined ? format : undefined;
 }
 
 /**
- * Decodes a webhook's body and converts it to UTF-8. Detects compression that the headers do not mention.
+ * Decodes a webhook's body and converts it to UTF-8.
  * @param headers by lower-case name
  * @throws as `decoded` does
  */
@@ -114,10 +121,8 @@ export async function plainBody(
   maxBytes: number,
   tooLarge: () => Error,
 ): Promise<Uint8Array> {
-  const coding = headers["content-encoding"]?.trim() || undefined;
-  const format =
-    coding === undefined && decodeUtf8(sent) === undefined ? compressionFormatOf(sent) : undefined;
-  return asUtf8(await decoded(sent, coding ?? format, maxBytes, tooLarge), headers["content-type"]);
+  const body = await decoded(sent, headers["content-encoding"], maxBytes, tooLarge);
+  return asUtf8(body, headers["content-type"]);
 }
 
 function isOverLimit(error: unknown): boolean {

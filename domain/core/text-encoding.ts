@@ -32,7 +32,7 @@ const utf16Marks = [
 ] as const;
 
 /**
- * Decodes text without its byte order mark: by the given charset, else by the byte order mark, else as UTF-8.
+ * Decodes JSON text without its byte order mark: by the given charset, else as UTF-16 or UTF-8 by its first bytes.
  * Charset names are those of the WHATWG Encoding Standard.
  * @returns undefined if the charset is unknown or the bytes are invalid in it
  */
@@ -47,15 +47,15 @@ export function decodeText(bytes: Uint8Array, charset?: string): string | undefi
 }
 
 /**
- * For `utf-16` the byte order mark decides. Without one, the first character does, because it is ASCII in
- * JSON.
+ * Without a charset, and for `utf-16`, the byte order mark decides. Without one, the zero byte of the first
+ * character does, because it is ASCII in JSON.
  */
 function charsetOf(bytes: Uint8Array, claimed: string | undefined): string {
   if (claimed !== undefined && claimed !== "utf-16") return claimed;
   const marked = utf16Marks.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte));
   if (marked !== undefined) return marked.charset;
-  if (claimed === undefined) return "utf-8";
-  return bytes[0] === 0 ? "utf-16be" : "utf-16le";
+  if (bytes[0] === 0) return "utf-16be";
+  return claimed === "utf-16" || bytes[1] === 0 ? "utf-16le" : "utf-8";
 }
 
 export const plainJson = "application/json";

@@ -8,7 +8,8 @@ export type ReadTime = { readonly time: string; readonly form: string };
  * @returns undefined if it is not a time
  */
 export function readTime(value: unknown): ReadTime | undefined {
-  return readUnixTime(value) ?? (typeof value === "string" ? readDateTime(value.trim()) : undefined);
+  if (typeof value !== "string") return typeof value === "number" ? readUnixTime(String(value)) : undefined;
+  return readUnixTime(value.trim()) ?? readDateTime(value.trim());
 }
 
 /**
@@ -28,10 +29,8 @@ const unixUnits: Readonly<Record<number, string>> = {
   19: "nanoseconds",
 };
 
-function readUnixTime(value: unknown): ReadTime | undefined {
-  const text = typeof value === "number" ? String(value) : value;
-  if (typeof text !== "string") return undefined;
-  const [, whole = "", fraction = ""] = /^([1-9]\d{9,18})(?:\.(\d+))?$/.exec(text) ?? [];
+function readUnixTime(text: string): ReadTime | undefined {
+  const [, whole = "", fraction = ""] = /^([1-9]\d{9,18})(?:[.,](\d+))?$/.exec(text) ?? [];
   const unit = unixUnits[whole.length];
   if (unit === undefined) return undefined;
   const milliseconds = `${whole}${fraction}`.padEnd(13, "0").slice(0, 13);
@@ -48,15 +47,16 @@ const iso = ["-", ""].map((dash) => {
   const ofDay = dash === "" ? time.replaceAll(":?", "") : time.replaceAll(":?", ":");
   return new RegExp(`^(?<year>\\d{4})${dash}${day}(?:[ Tt]${ofDay}${zone})?$`);
 });
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const rfc1123 = new RegExp(
-  `^(?:[A-Z][a-z]{2}, )?(?<day>\\d{1,2}) (?<name>${months.join("|")}) (?<year>\\d{4}) ${time.replaceAll(":?", ":")}${zone}$`,
+  `^(?:[a-z]{3}, )?(?<day>\\d{1,2}) (?<name>${months.join("|")}) (?<year>\\d{4}) ${time.replaceAll(":?", ":")}${zone}$`,
+  "i",
 );
 
 function readDateTime(text: string): ReadTime | undefined {
   const rfc = rfc1123.exec(text)?.groups;
   if (rfc !== undefined) {
-    const month = String(months.indexOf(rfc.name ?? "") + 1);
+    const month = String(months.indexOf(rfc.name?.toLowerCase() ?? "") + 1);
     return atTime(calendarDay(rfc.year, month, rfc.day), rfc, "RFC 1123");
   }
   for (const pattern of iso) {

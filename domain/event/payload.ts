@@ -118,7 +118,7 @@ export function asUtf8(bytes: Uint8Array, contentType: string | undefined): Uint
   const text = decodeUtf8(bytes);
   if (text !== undefined && !text.includes("\0"))
     return text.startsWith("\uFEFF") ? bytes.subarray(3) : bytes;
-  for (const charset of [mediaTypeOf(contentType)?.charset, "utf-16"]) {
+  for (const charset of [mediaTypeOf(contentType)?.charset, undefined]) {
     const decoded = decodeText(bytes, charset);
     if (decoded !== undefined && isJson(decoded)) return Buffer.from(decoded);
   }

@@ -50,8 +50,13 @@ export function registrationAt(
   url: string,
   differs: readonly Difference[] = [],
 ): Registration {
-  if (url !== deployed) return { kind, deployed, type: "elsewhere", url };
+  if (sameForm(url) !== sameForm(deployed)) return { kind, deployed, type: "elsewhere", url };
   return { kind, deployed, type: "here", ...(differs.length > 0 && { differs }) };
+}
+
+/** Providers may report an address in another form: with a slash at its end, the default port, a host in capitals. */
+function sameForm(url: string): string {
+  return (URL.parse(url)?.href ?? url).replace(/\/$/, "");
 }
 
 /**

@@ -24,7 +24,8 @@ export async function registeredUrl(
   if (!isListed) return told(fieldsOf(value, what));
   const type = path.slice(end + 1).replaceAll("-", "_");
   const listed = itemsOf(value, what).filter(isFields);
-  const found = listed.find((each) => each.type === type && each.enabled !== false);
+  const isOfType = (given: unknown) => typeof given === "string" && given.replaceAll("-", "_") === type;
+  const found = listed.find((each) => isOfType(each.type) && each.enabled !== false);
   return found === undefined ? {} : told(found);
 }
 

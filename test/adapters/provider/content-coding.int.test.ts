@@ -45,6 +45,9 @@ describe("an answer's content coding", () => {
     ["the same twice", "gzip,gzip", gzipSync(gzipSync(whole))],
     ["several headers", ["deflate", "zstd"], zstdCompressSync(deflateSync(whole))],
     ["one that does nothing among others", "identity, , gzip", gzipSync(whole)],
+    ["gzip that no header names", undefined, gzipSync(whole)],
+    ["zstd under identity", "identity", zstdCompressSync(whole)],
+    ["gzip in a gzip that is named", "gzip", gzipSync(gzipSync(whole))],
   ])("%s is decoded", async (_, coding, bytes) => {
     expect(await answering(bytes, coding)).toEqual({
       found: true,

@@ -58,6 +58,9 @@ describe("an answer where data is expected", () => {
       "data",
     ],
     ["in UTF-16", { contentType: `${json}; charset=utf-16le`, body: utf16("{}") }, "data"],
+    ["in UTF-16 with a mark alone", { body: utf16("\uFEFF{}") }, "data"],
+    ["in UTF-16 without a word", { body: utf16('{"a":"é"}') }, "data"],
+    ["in UTF-16 the other way round", { contentType: undefined, body: utf16("[1]").swap16() }, "data"],
     ["with Retry-After beside data", { retryAfter: "5" }, "data"],
 
     ["202 with JSON", { status: 202, body: '{"code":202,"message":"try again"}' }, "not ready 0"],
@@ -96,6 +99,8 @@ describe("an answer where data is expected", () => {
     ["a number that is none", { body: "NaN" }, "wait 0"],
     ["bytes that are not UTF-8", { body: Buffer.from('"é"', "latin1") }, "wait 0"],
     ["bytes that are not as claimed", { contentType: `${json}; charset=utf-16`, body: "[1]" }, "wait 0"],
+    ["UTF-16 that is called UTF-8", { contentType: `${json}; charset=utf-8`, body: utf16("{}") }, "wait 0"],
+    ["UTF-32", { body: Buffer.from("5b0000005d000000", "hex") }, "wait 0"],
     ["an unknown charset", { contentType: `${json}; charset=klingon` }, "wait 0"],
     ["compressed bytes without a word", { body: Buffer.of(0x1f, 0x8b, 8, 0) }, "wait 0"],
     ["201 with HTML", { status: 201, contentType: "text/html", body: page }, "wait 0"],

@@ -64,12 +64,16 @@ test("the outcome of a refresh is parsed, and another release's is refused", () 
 });
 
 describe("what is registered", () => {
-  test("is here where the provider names the very address that is deployed, and elsewhere at any other", () => {
-    const { kind, deployed } = known;
-    expect(registrationAt(kind, deployed, deployed)).toEqual({ kind, deployed, type: "here" });
-    const url = `${deployed}/`;
-    expect(registrationAt(kind, deployed, url)).toEqual({ kind, deployed, type: "elsewhere", url });
+  const { kind, deployed } = known;
+  test.each([deployed, `${deployed}/`, "HTTPS://API.example:443/webhooks/users"])("is here at %s", (url) => {
+    expect(registrationAt(kind, deployed, url)).toEqual({ kind, deployed, type: "here" });
   });
+  test.each([`${deployed}/7`, `${deployed}?`, "http://api.example/webhooks/users", "nowhere"])(
+    "is elsewhere at %s",
+    (url) => {
+      expect(registrationAt(kind, deployed, url)).toEqual({ kind, deployed, type: "elsewhere", url });
+    },
+  );
 });
 
 const later = (hours: number) => new Date(at.getTime() + hours * 3_600_000);

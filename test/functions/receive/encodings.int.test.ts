@@ -33,6 +33,8 @@ const cases: [name: string, body: Buffer, headers: Record<string, string>, readA
   ["an empty coding", plain, { "content-encoding": "" }],
   ["several codings", brotliCompressSync(gzipSync(plain)), { "content-encoding": "gzip, br" }],
   ["the same coding twice", gzipSync(gzipSync(plain)), { "content-encoding": "gzip,gzip" }],
+  ["gzip twice where its header says once", gzipSync(gzipSync(plain)), { "content-encoding": "gzip" }],
+  ["gzip under identity", gzipSync(marked), { "content-encoding": "identity" }],
   ["identity among others", gzipSync(plain), { "content-encoding": "identity, gzip" }],
   ["UTF-16 with its mark", Buffer.from(`\uFEFF${text}`, "utf16le"), {}],
   ["UTF-16 with its mark, the other way round", Buffer.from(`\uFEFF${text}`, "utf16le").swap16(), {}],
