@@ -1,16 +1,19 @@
-import { type DynamoDBClient, paginateQuery, QueryCommand } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
+import { type DynamoDBClient, paginateQuery, paginateScan, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, textOf } from "../../domain/core/parse.ts";
+import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { linkPrefix, partitionOf, readItem } from "./keys.ts";
 
-/** Reads the partition of a user or an account. */
+/** Finds what is stored about users and accounts. */
 export type Partitions = {
   /** Ids of the accounts that are linked to a user. */
   readonly accountsOf: (
     userId: string,
     options?: { readonly isConsistent?: boolean },
   ) => Promise<readonly string[]>;
+  /** Sorted ids of all company accounts with a state. Reads the whole index of states, about 100 bytes each. */
+  readonly companyAccounts: () => Promise<readonly string[]>;
   /** Whether anything is stored about a subject. */
   readonly isKnown: (subject: Subject) => Promise<boolean>;
 };
@@ -33,6 +36,19 @@ export function partitions(client: DynamoDBClient, tableName: string): Partition
     accountsOf: async (userId, { isConsistent = false } = {}) => {
       const links = await read({ kind: "user", id: userId }, linkPrefix, isConsistent);
       return links.map((link) => textOf(link, "sk").slice(linkPrefix.length));
+    },
+    companyAccounts: async () => {
+      const prefix = partitionOf({ kind: "company-account", id: "" });
+      const scan = {
+        TableName: tableName,
+        IndexName: loggedNameIndex.name,
+        FilterExpression: "begins_with(pk, :prefix)",
+        ExpressionAttributeValues: marshall({ ":prefix": prefix }),
+      };
+      const ids: string[] = [];
+      for await (const { Items = [] } of paginateScan({ client }, scan))
+        ids.push(...Items.map((item) => textOf(unmarshall(item), "pk").slice(prefix.length)));
+      return ids.sort();
     },
     isKnown: async (subject) => {
       const { Count = 0 } = await client.send(

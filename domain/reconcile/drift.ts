@@ -76,6 +76,14 @@ export function compareAccount(
     : "agrees";
 }
 
+/** Compares a company account's stored state with the provider's answer about it. */
+export function compareCompanyAccount(known: State, connected: boolean): Drift | "agrees" {
+  const facts = { type: "company-account.updated", companyAccountId: known.subject.id, connected } as const;
+  return isConflicting(known, connected)
+    ? driftOf("conflicting", "company-accounts", known, facts)
+    : "agrees";
+}
+
 export function countComparisons(
   comparisons: readonly ComparisonResult[],
 ): Record<DriftType | "deleted", number> {
@@ -106,7 +114,7 @@ function driftOf(
   known: State | undefined,
   facts: EventAttributes,
 ): Drift {
-  const { type, userId, accountId, connected } = facts;
+  const { type, userId, accountId = facts.companyAccountId, connected } = facts;
   const text = JSON.stringify(["reconciled", type, userId, accountId, connected, known?.version ?? 0]);
   return { drift, kind, facts, id: identify(kind, Buffer.from(text)) };
 }

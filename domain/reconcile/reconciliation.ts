@@ -58,13 +58,15 @@ export type Run = {
   readonly failure?: string;
   /** Where the current page starts; absent for the first page. */
   readonly page?: Continuation;
-  /** The mark of the last compared user on that page; absent before the first. */
+  /** The mark of the last compared user on that page, or company account; absent before the first. */
   readonly after?: string;
   /**
    * Whether to read documents again that were last read more than a day before the run, because their
    * webhooks may have been lost.
    */
   readonly rereads?: true;
+  /** Whether all users are compared, and the company accounts, which the provider does not list, follow. */
+  readonly companies?: true;
   /** Number of ticks that failed at the user after that one; absent if none did. */
   readonly stalls?: number;
   readonly counts: Counts;
@@ -75,10 +77,10 @@ export function correlationOfRun(startedAt: string): string {
   return `reconciliation.${startedAt}`;
 }
 
-/** Identifies a user within a run by a digest, so that a paused run does not name an erased user. */
-export function markOf({ startedAt }: Run, userId: string): string {
+/** Identifies a subject within a run by a digest, so that a paused run does not name an erased one. */
+export function markOf({ startedAt }: Run, id: string): string {
   return createHash("sha256")
-    .update(JSON.stringify([startedAt, userId]))
+    .update(JSON.stringify([startedAt, id]))
     .digest("hex")
     .slice(0, 8);
 }
@@ -129,7 +131,10 @@ export function startRun(
   };
 }
 
-/** The run after some users of its page. @param last id of the last user; undefined if there was none */
+/**
+ * The run after some users of its page, or some company accounts.
+ * @param last id of the last one; undefined if there was none
+ */
 export function advance(run: Run, last: string | undefined, found: Partial<Counts>): Run {
   if (last === undefined) return run;
   const { stalls: _, ...rest } = run;
@@ -147,18 +152,24 @@ export function isStuck({ stalls = 0 }: Run): boolean {
 }
 
 /**
- * The run at its next page, or at its end if there is none.
+ * The run at its next page, or at its end if there is none. After lost webhooks, company accounts follow the
+ * last page.
  * @param skipped items of the page that could not be read
  */
 export function turnPage(run: Run, next: Continuation | undefined, skipped: number, now: Date): Run {
-  const { after: _, ...rest } = run;
-  const turned = { ...rest, counts: addCounts(run.counts, { skipped }) };
-  return next === undefined ? endRun(turned, now) : { ...turned, page: next };
+  const turned = { ...withoutPosition(run), counts: addCounts(run.counts, { skipped }) };
+  if (next !== undefined) return { ...turned, page: next };
+  const isLoss = run.missed !== undefined || run.rereads === true;
+  return isLoss && run.companies === undefined ? { ...turned, companies: true } : endRun(turned, now);
 }
 
-/** The run after its end, without its position. @param failure why it ended before the end of the list */
-export function endRun({ page: _, after: __, stalls: ___, ...run }: Run, now: Date, failure?: string): Run {
-  return { ...run, endedAt: now.toISOString(), ...present({ failure }) };
+/** The run after its end. @param failure why it ended before the end of the list */
+export function endRun(run: Run, now: Date, failure?: string): Run {
+  return { ...withoutPosition(run), endedAt: now.toISOString(), ...present({ failure }) };
+}
+
+function withoutPosition({ page: _, after: __, companies: ___, stalls: ____, ...run }: Run) {
+  return run;
 }
 
 /** Total number of differences between the table and the provider's list. */
@@ -183,6 +194,7 @@ export function parseRun(value: unknown): Run {
     page: isFields(fields.page) ? parseContinuation(fields.page) : undefined,
     after: optionalText(fields, "after"),
     rereads: fields.rereads === true || undefined,
+    companies: fields.companies === true || undefined,
     stalls: fields.stalls === undefined ? undefined : numberOf(fields, "stalls"),
     counts: countsOf((name) => numberOf(counts, name)),
   });

@@ -9,7 +9,7 @@ export type RunRequest = {
   readonly since: string;
   /** When the latest webhook was lost, ISO 8601. */
   readonly until: string;
-  /** Whether one of them concerned documents, so that documents must be read again. */
+  /** Whether one of them may have announced data, so that documents must be read again. */
   readonly rereads: boolean;
 };
 
@@ -60,7 +60,7 @@ export function requestRun(
     version: before?.version ?? 0,
     since: open?.since ?? until,
     until,
-    rereads: kind === "endpoints" || open?.rereads === true,
+    rereads: kind === "endpoints" || kind === "company-accounts" || open?.rereads === true,
   };
 }
 

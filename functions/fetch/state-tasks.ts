@@ -1,7 +1,7 @@
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
 import { type Failure, FailureError, failureOf, permanent, waiting } from "../../domain/core/failures.ts";
-import { isFields, optionalBoolean, present } from "../../domain/core/parse.ts";
+import { isFields, present } from "../../domain/core/parse.ts";
 import { type AttributeExpressions, attributesIn } from "../../domain/event/attributes.ts";
 import type { Attributes } from "../../domain/event/events.ts";
 import { parseExact } from "../../domain/event/lossless-json.ts";
@@ -15,6 +15,7 @@ import {
   type StateTask,
   writeTask,
 } from "../../domain/fetch/task.ts";
+import { connectedIn } from "../../domain/state/listing.ts";
 import { type Answer, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 import type { Delivered, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
 
@@ -175,7 +176,7 @@ async function answerOf(
   if (!answer.found) return { found: false };
   const body = parseExact(answer.text, "the provider's answer");
   if (!isFields(body)) throw permanent("the provider's answer: expected an object");
-  const connected = optionalBoolean(isFields(body.data) ? { ...body.data, ...body } : body, "connected");
+  const connected = connectedIn(body);
   if (subject.kind === "user") {
     const attributes = await attributesOf(subject, body, expressions);
     return { found: true, ...present({ connected, attributes }) };

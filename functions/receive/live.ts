@@ -19,8 +19,6 @@ import type { ReceiverDependencies } from "./receiver.ts";
  * @param prefix of the variables with the queues, in a function that receives several kinds
  */
 export function liveDependencies(kind: WebhookKind, prefix = ""): ReceiverDependencies {
-  // The provider has no list of company accounts.
-  const reconcileFunctionName = kind === "company-accounts" ? undefined : process.env.RECONCILE_FUNCTION_NAME;
   const now = () => new Date();
   const settings = readSettings();
   const secret = secretReader(
@@ -37,9 +35,7 @@ export function liveDependencies(kind: WebhookKind, prefix = ""): ReceiverDepend
     secretHeader: parseSecretHeader(settings),
     mappedHeaders: textsOf(fieldsOf(settings.mappedHeaders, "mappedHeaders"), kind),
     answersProbes: optionalBoolean(settings, "answerProbes") ?? false,
-    ...(reconcileFunctionName !== undefined && {
-      requestReconciliation: backgroundInvoker(reconcileFunctionName, { lost: kind }),
-    }),
+    requestReconciliation: backgroundInvoker(variable("RECONCILE_FUNCTION_NAME"), { lost: kind }),
     credentials: credentialFields(textsOf(settings, "credentialFields")),
     maxBodyBytes: numberOf(settings, "maxBodyBytes"),
     isAllowedSource: parseSourceAddresses(settings.sourceAddresses),

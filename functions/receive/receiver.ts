@@ -27,8 +27,8 @@ export type ReceiverDependencies = {
   readonly overflow: OverflowBucket;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  /** Requests a reconciliation to recover lost webhooks; absent if the kind can't be reconciled. */
-  readonly requestReconciliation?: () => Promise<void>;
+  /** Requests a reconciliation to recover lost webhooks. */
+  readonly requestReconciliation: () => Promise<void>;
   /** Fields to remove from every body. */
   readonly credentials: CredentialFields;
   readonly secretHeader: SecretHeader;
@@ -146,12 +146,11 @@ const betweenRequestsInMillis = 3_600_000;
 /** Counts webhooks whose bodies could not be kept, within one execution environment. */
 export class LostWebhooks {
   readonly #now: () => Date;
-  readonly #request: (() => Promise<void>) | undefined;
+  readonly #request: () => Promise<void>;
   readonly #counts = new Map<string, number>();
   #requestedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param request requests a reconciliation; absent if the provider has no list of the kind */
-  constructor(now: () => Date, request: (() => Promise<void>) | undefined) {
+  constructor(now: () => Date, request: () => Promise<void>) {
     this.#now = now;
     this.#request = request;
   }
@@ -168,7 +167,6 @@ export class LostWebhooks {
 
   /** Requests a reconciliation at most once an hour. If that fails, the provider's next retry does. */
   async requestReconciliation(): Promise<void> {
-    if (this.#request === undefined) return;
     const at = this.#now().getTime();
     if (at - this.#requestedAt < betweenRequestsInMillis) return;
     this.#requestedAt = at;

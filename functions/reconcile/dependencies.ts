@@ -28,7 +28,7 @@ export type ReconcilerDependencies = {
   readonly readiness?: { readonly records: ReadinessRecords; readonly staleMillis: number } | undefined;
   readonly send: Send;
   /** Queues of webhooks, and of fetch tasks. */
-  readonly queueUrls: { readonly users: string; readonly accounts: string; readonly fetch: string };
+  readonly queueUrls: Readonly<Record<"users" | "accounts" | "company-accounts" | "fetch", string>>;
   readonly provider: Pick<ProviderSettings, "paths">;
   readonly settings: ReconcileSettings;
   /** Endpoints that every connected account should have documents for. */

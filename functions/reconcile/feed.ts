@@ -12,7 +12,7 @@ export async function feed(
   { send, queueUrls, now }: ReconcilerDependencies,
 ): Promise<void> {
   const receivedAt = now().toISOString();
-  for (const kind of ["users", "accounts"] as const) {
+  for (const kind of ["users", "accounts", "company-accounts"] as const) {
     const messages = events
       .filter((event) => event.kind === kind)
       .map(({ id, facts }): Envelope => {

@@ -31,7 +31,7 @@ export function readItems(
   return { read: [...read.values()], skipped: failures.length };
 }
 
-/** The users of a page that are not compared yet; all of them if the last compared one is not on it. */
-export function usersLeft(users: readonly Listed[], run: Run): readonly Listed[] {
-  return users.slice(users.findIndex(({ id }) => markOf(run, id) === run.after) + 1);
+/** The items of a page that are not compared yet; all of them if the last compared one is not on it. */
+export function itemsLeft(items: readonly Listed[], run: Run): readonly Listed[] {
+  return items.slice(items.findIndex(({ id }) => markOf(run, id) === run.after) + 1);
 }

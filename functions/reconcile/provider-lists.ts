@@ -1,9 +1,10 @@
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import { permanent } from "../../domain/core/failures.ts";
+import { fieldsOf, parseJson, present } from "../../domain/core/parse.ts";
 import { type Continuation, pageCall } from "../../domain/fetch/paging.ts";
 import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
-import { type ListReader, type ListSlice, readSlice } from "../../domain/state/listing.ts";
+import { connectedIn, type ListReader, type ListSlice, readSlice } from "../../domain/state/listing.ts";
 
 /** The provider's lists. All functions throw as `ProviderClient.call` does. */
 export type ProviderLists = {
@@ -13,6 +14,8 @@ export type ProviderLists = {
   readonly accountsOf: ((userId: string) => Promise<readonly unknown[]>) | undefined;
   /** Whether the provider knows an account: false after 404 or 410. */
   readonly knowsAccount: (accountId: string) => Promise<boolean>;
+  /** A company account; undefined after 404 or 410. */
+  readonly companyAccount: (id: string) => Promise<{ readonly connected?: boolean } | undefined>;
 };
 
 export function providerLists(
@@ -25,7 +28,7 @@ export function providerLists(
     if (!answer.found) throw permanent(missing);
     return readSlice(reader, answer.text, paging, from);
   };
-  const { users, userAccounts, account } = paths;
+  const { users, userAccounts, account, companyAccount } = paths;
   return {
     users: (from) =>
       list(users, readers.users, "the provider lists no users; see provider.paths.users", from),
@@ -45,5 +48,12 @@ export function providerLists(
           },
     knowsAccount: async (id) =>
       (await client.call({ method: "GET", path: fillPath(account, { kind: "account", id }) })).found,
+    companyAccount: async (id) => {
+      const path = fillPath(companyAccount, { kind: "company-account", id });
+      const answer = await client.call({ method: "GET", path });
+      if (!answer.found) return undefined;
+      const what = "the company account at the provider";
+      return present({ connected: connectedIn(fieldsOf(parseJson(answer.text, what), what)) });
+    },
   };
 }

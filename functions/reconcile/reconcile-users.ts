@@ -8,6 +8,7 @@ import { afterSilence } from "../../domain/readiness/account-readiness.ts";
 import {
   type ComparisonResult,
   compareAccount,
+  compareCompanyAccount,
   compareUser,
   countComparisons,
   type Drift,
@@ -27,7 +28,7 @@ import { feed } from "./feed.ts";
 import { readItems } from "./listed-items.ts";
 import { markOrphans } from "./orphans.ts";
 
-/** The result of a step. `done` are the users, from the first one on, that are compared. */
+/** The result of a step. `done` are the users or company accounts, from the first one on, that are compared. */
 export type StepResult = {
   readonly done: readonly Listed[];
   readonly found: Partial<Counts>;
@@ -59,6 +60,7 @@ export async function reconcileUsers(
   const { listed, failure } = await listAccounts(known, isStuck(run), dependencies, isTimeLeft);
   const results = await Promise.all(listed.map((user) => compare(user, run, dependencies)));
   const drifts = results.flatMap((result) => result.drifts);
+  const counts = results.map(({ found }) => found);
   await feed(
     drifts.filter((drift) => !isOrphaned(drift)),
     dependencies,
@@ -66,9 +68,67 @@ export async function reconcileUsers(
   await markOrphans(drifts.filter(isOrphaned), run, dependencies);
   return {
     done: listed.map(({ user }) => user),
-    found: results.reduce<Partial<Counts>>((counts, { found }) => addCounts(counts, found), {}),
+    found: counts.reduce<Partial<Counts>>(addCounts, { listed: listed.length }),
     ...(failure === undefined ? {} : { failure }),
   };
+}
+
+/**
+ * Asks the provider about company accounts, one after the other, because it does not list them. Sends events about
+ * changed states, and requests documents whose webhooks may be lost. A company account that the provider does not know
+ * stays as it is.
+ */
+export async function reconcileCompanyAccounts(
+  accounts: readonly Listed[],
+  run: Run,
+  dependencies: ReconcilerDependencies,
+  isTimeLeft: () => boolean,
+): Promise<StepResult> {
+  const done: Listed[] = [];
+  let found: Partial<Counts> = {};
+  for (const account of accounts) {
+    if (done.length > 0 && !isTimeLeft()) break;
+    const subject = { kind: "company-account", id: account.id } as const;
+    try {
+      found = addCounts(found, await reconcileCompanyAccount(subject, run, dependencies));
+    } catch (error) {
+      if (!(error instanceof FailureError)) throw error;
+      if (!isSkipped(error, isStuck(run) && done.length === 0)) return { done, found, failure: error };
+      dependencies.log("RECONCILIATION_SKIPPED", { subject, reason: error.failure.reason });
+      found = addCounts(found, { skipped: 1 });
+    }
+    done.push(account);
+  }
+  return { done, found };
+}
+
+async function reconcileCompanyAccount(
+  subject: Subject,
+  run: Run,
+  dependencies: ReconcilerDependencies,
+): Promise<Partial<Counts>> {
+  const { versionedRecords, lists, readDocuments } = dependencies;
+  const known = await versionedRecords.loadState(subject);
+  if (known === undefined || known.deleted) return {};
+  const given = await lists.companyAccount(subject.id);
+  if (given === undefined) return {};
+  const { connected = known.connected ?? false } = given;
+  const comparison = compareCompanyAccount(known, connected);
+  if (typeof comparison === "object") await feed([comparison], dependencies);
+  const account = { subject, isConnected: connected, updatedAt: undefined };
+  const documents = (await readDocuments(subject)).map(({ document }) => document);
+  const reread = await rereadDocuments(account, documents, run, dependencies);
+  return { ...countComparisons([comparison]), reread };
+}
+
+/**
+ * Whether to go on without a subject, so that its own answer does not block the others.
+ * @param isStuckHere whether it has failed too often to wait for it
+ */
+function isSkipped(error: FailureError, isStuckHere: boolean): boolean {
+  const { failure } = error;
+  const isItsOwn = failure.type === "permanent" || failure.refused === "alone";
+  return isItsOwn || (isStuckHere && isAttempt(error));
 }
 
 async function loadKnown(
@@ -119,11 +179,8 @@ async function withAccounts(
     return { ...known, accounts: read, skipped };
   } catch (error) {
     if (!(error instanceof FailureError)) throw error;
-    const { failure } = error;
-    const { reason } = failure;
-    const isItsOwn = failure.type === "permanent" || failure.refused === "alone";
-    if (!isItsOwn && !(isStuckHere && isAttempt(error))) throw error;
-    // One user's answer must not block the others.
+    if (!isSkipped(error, isStuckHere)) throw error;
+    const { reason } = error.failure;
     log("RECONCILIATION_SKIPPED", { subject: { kind: "user", id: known.user.id }, reason });
     return { ...known, skipped: 1 };
   }

@@ -20,9 +20,9 @@ import {
 } from "../../domain/reconcile/reconciliation.ts";
 import { isOpen, isRequested, type RunRequest, requestRun } from "../../domain/reconcile/run-request.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
-import { readItems, usersLeft } from "./listed-items.ts";
+import { itemsLeft, readItems } from "./listed-items.ts";
 import { acceptDeletions, findDeletions, restoreAccounts, verifyDeletions } from "./orphans.ts";
-import { reconcileUsers } from "./reconcile-users.ts";
+import { reconcileCompanyAccounts, reconcileUsers } from "./reconcile-users.ts";
 
 export type Clock = { readonly getRemainingTimeInMillis: () => number };
 
@@ -135,24 +135,24 @@ async function findLost(
   }
 }
 
-/** Number of users that are compared between two writes of the checkpoint. */
-const usersPerStep = 25;
+/** Number of users or company accounts that are compared between two writes of the checkpoint. */
+const itemsPerStep = 25;
 
-/** Compares the list step by step, until its end or until the time is nearly over. */
+/** Compares users, then company accounts, step by step, until all are done or the time is nearly over. */
 async function* stepsOf(
   begun: Run,
   dependencies: ReconcilerDependencies,
   isTimeLeft: () => boolean,
 ): AsyncGenerator<Run> {
-  const { lists, settings, now } = dependencies;
+  const { now } = dependencies;
   for (let run = begun; run.endedAt === undefined && (run === begun || isTimeLeft()); ) {
-    const { items, next } = await lists.users(run.page);
-    const { read: users, skipped } = readItems(settings.readers.users, items, dependencies);
-    for (let left = usersLeft(users, run); ; ) {
-      const step = left.slice(0, usersPerStep);
-      const { done, found, failure } = await reconcileUsers(step, run, dependencies, isTimeLeft);
+    const { items, next, skipped } = await pageOf(run, dependencies);
+    const reconcile = run.companies ? reconcileCompanyAccounts : reconcileUsers;
+    for (let left = itemsLeft(items, run); ; ) {
+      const step = left.slice(0, itemsPerStep);
+      const { done, found, failure } = await reconcile(step, run, dependencies, isTimeLeft);
       left = left.slice(done.length);
-      run = advance(run, done.at(-1)?.id, { ...found, listed: done.length });
+      run = advance(run, done.at(-1)?.id, found);
       const isPageDone = left.length === 0 && failure === undefined;
       if (done.length === 0 && failure !== undefined && isAttempt(failure)) run = stall(run);
       if (isPageDone) run = turnPage(run, next, skipped, now());
@@ -164,6 +164,18 @@ async function* stepsOf(
       if (!isTimeLeft()) return;
     }
   }
+}
+
+/** One page of the provider's users, or all company accounts in the table. */
+async function pageOf(run: Run, dependencies: ReconcilerDependencies) {
+  const { lists, partitions, settings } = dependencies;
+  if (run.companies) {
+    const ids = await partitions.companyAccounts();
+    return { items: ids.map((id) => ({ id })), next: undefined, skipped: 0 };
+  }
+  const { items, next } = await lists.users(run.page);
+  const { read, skipped } = readItems(settings.readers.users, items, dependencies);
+  return { items: read, next, skipped };
 }
 
 async function save(run: Run, { checkpoint }: ReconcilerDependencies): Promise<Run> {

@@ -70,6 +70,7 @@ const handle = sanitizeErrors(
     queueUrls: {
       users: variable("USERS_QUEUE_URL"),
       accounts: variable("ACCOUNTS_QUEUE_URL"),
+      "company-accounts": variable("COMPANY_ACCOUNTS_QUEUE_URL"),
       fetch: variable("FETCH_QUEUE_URL"),
     },
     provider,

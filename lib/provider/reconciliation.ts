@@ -6,6 +6,7 @@ import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { WebhookKind } from "../../domain/event/events.ts";
+import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { pipelineName } from "../instance.ts";
@@ -67,6 +68,8 @@ export class Reconciliation extends Construct {
     const { tickMinutes, missed, ...reconcile } = settings.reconcile;
     const { mapping } = settings;
     const [users, accounts] = [queueOf(receiving, "users"), queueOf(receiving, "accounts")];
+    const companyAccounts = queueOf(receiving, "company-accounts");
+    const queues = [users, accounts, companyAccounts, fetching.work.queue];
     const compare = new PipelineFunction(this, "Users", {
       ...defaults,
       entry: "functions/reconcile/users.ts",
@@ -76,6 +79,7 @@ export class Reconciliation extends Construct {
         TABLE_NAME: table.table.tableName,
         USERS_QUEUE_URL: users.queueUrl,
         ACCOUNTS_QUEUE_URL: accounts.queueUrl,
+        COMPANY_ACCOUNTS_QUEUE_URL: companyAccounts.queueUrl,
         FETCH_QUEUE_URL: fetching.work.queue.queueUrl,
         TOKEN_SECRET_ARN: token.secret.secretArn,
         PROVIDER_BASE_URL: providerBaseUrl,
@@ -92,7 +96,12 @@ export class Reconciliation extends Construct {
       },
       permissions: [
         allow(tableActions(settings), [table.table.tableArn]),
-        allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn, fetching.work.queue.queueArn]),
+        // The index of states finds the known company accounts.
+        allow(["dynamodb:Scan"], [`${table.table.tableArn}/index/${loggedNameIndex.name}`]),
+        allow(
+          ["sqs:SendMessage"],
+          queues.map(({ queueArn }) => queueArn),
+        ),
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
         allow(["cloudwatch:GetMetricData"], ["*"]),
       ],

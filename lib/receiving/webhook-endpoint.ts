@@ -26,9 +26,6 @@ export type WebhookEndpointProps = {
   readonly reconciler: { readonly functionName: string; readonly functionArn: string };
 };
 
-/** The provider does not list company accounts. */
-const isListed = (kind: WebhookKind) => kind !== "company-accounts";
-
 /** Settings of a function that receives these kinds. */
 export function receiverSettings({ webhooks, mapping }: Settings, kinds: readonly WebhookKind[]) {
   const { secretHeader, secretScheme, secretCacheSeconds, sourceAddresses } = webhooks;
@@ -81,14 +78,14 @@ export class WebhookEndpoint extends Construct {
         DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
         WEBHOOK_SECRET_ARN: secret.secret.secretArn,
-        ...(isListed(kind) && { RECONCILE_FUNCTION_NAME: reconciler.functionName }),
+        RECONCILE_FUNCTION_NAME: reconciler.functionName,
       },
       settings: receiverSettings(settings, [kind]),
       permissions: [
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
         allow(["s3:PutObject"], [overflow.bodiesOf(kind)]),
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn]),
-        ...(isListed(kind) ? [allow(["lambda:InvokeFunction"], [reconciler.functionArn])] : []),
+        allow(["lambda:InvokeFunction"], [reconciler.functionArn]),
       ],
     });
   }

@@ -38,6 +38,7 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "dynamodb:GetItem": reading,
   "dynamodb:BatchGetItem": reading,
   "dynamodb:Query": reading,
+  "dynamodb:Scan": reading,
   "dynamodb:PutItem": reading,
   "dynamodb:UpdateItem": reading,
   "dynamodb:PartiQLInsert": reading,

@@ -39,6 +39,7 @@ export async function receive(simulation: Surroundings, step: Do, { kind, body }
     deadLetterQueueUrl: `${kind} dead`,
     secretHeader: { name: secretHeader },
     answersProbes: false,
+    requestReconciliation: async () => undefined,
     mappedHeaders: [],
     credentials: credentialFields(defaultCredentialFields),
     maxBodyBytes: 10_000,

@@ -58,6 +58,7 @@ describe("a text that breaks a line", () => {
       queueUrl: "queue",
       secretHeader: { name: "x-webhook-secret" },
       answersProbes: false,
+      requestReconciliation: async () => undefined,
       isAllowedSource: () => true,
       maxBodyBytes: 100_000,
       mappedHeaders: ["ce-id"],

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
@@ -5,10 +6,11 @@ import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { retryable } from "../../../domain/core/failures.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
 import { readTask } from "../../../domain/fetch/task.ts";
 import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { day, hour, reconcilerFixture } from "../support/reconciler-fixture.ts";
+import { day, factsOf, hour, reconcilerFixture } from "../support/reconciler-fixture.ts";
 
 const minute = 60_000;
 
@@ -112,7 +114,7 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
         .flatMap((task) => (task.type === "fetchDocument" ? [`${task.subject.id} ${task.endpoint}`] : []))
         .sort();
     }
-    const read = async (id: string, endpoint: string, asOf: number) => {
+    const read = async (id: string, endpoint: string, asOf: number, kind: Subject["kind"] = "account") => {
       const { system, table } = fixture;
       const write = batchingWriter(system.dynamodb, table.name);
       const store = documentStore(
@@ -120,7 +122,7 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
         write,
         overflowBucket("unused"),
       );
-      const call = { asOf, subject: { kind: "account", id }, name: { endpoint } } as const;
+      const call = { asOf, subject: { kind, id }, name: { endpoint } } as const;
       await store.save(undefined, documentRead(undefined, undefined, call), undefined);
     };
 
@@ -138,6 +140,39 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
       await tickOf()();
       expect(await tasks()).toEqual([`${first} income`, `${first} trips`, `${second} profile`].sort());
       expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", reread: 3 });
+    });
+
+    test("of known company accounts, which the provider does not list, with their states, tick by tick", async () => {
+      const { until } = await afterFailures();
+      const announced = await fixture.sandbox.createUsers(1, { accountsPerUser: 0, companyAccounts: 3 });
+      await learnAll(announced);
+      const [disconnected = "", connected = "", unheardOf] = announced.companyAccounts;
+      const gone = randomUUID();
+      for (const id of [disconnected, connected, gone])
+        await fixture.learn({ kind: "company-account", id }, "company-account.connected");
+      fixture.sandbox.disconnectAccount(disconnected);
+      await read(connected, "trips", until - 1, "company-account");
+      await read(connected, "income", until, "company-account");
+      await read(disconnected, "income", until - 1, "company-account");
+
+      const tick = tickOf();
+      const outcomes: string[] = [];
+      while (outcomes.at(-1) !== "done") outcomes.push((await tick(0)).outcome);
+      expect(outcomes).toEqual(["goes on", "goes on", "goes on", "done"]);
+      expect(factsOf(await fed())).toEqual([
+        {
+          kind: "company-accounts",
+          facts: { type: "company-account.updated", companyAccountId: disconnected, connected: false },
+        },
+      ]);
+      expect(await tasks()).toEqual([`${connected} profile`, `${connected} trips`]);
+      expect(fixture.entries.at(-1)).toMatchObject({
+        code: "RECONCILED",
+        listed: 1,
+        conflicting: 1,
+        reread: 2,
+      });
+      expect(fixture.calls(new RegExp(`${unheardOf}`))).toEqual([]);
     });
 
     test("but not of accounts that were not updated since, where the settings say how to see that", async () => {

@@ -119,6 +119,7 @@ await describeOnTables("the consumer", (tables) => {
         deadLetterQueueUrl: fixture.deadLetterQueueUrl,
         secretHeader: { name: "x-webhook-secret" },
         answersProbes: false,
+        requestReconciliation: async () => undefined,
         isAllowedSource: () => true,
         maxBodyBytes: 6_000_000,
         mappedHeaders: [],

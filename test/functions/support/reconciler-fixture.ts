@@ -23,6 +23,7 @@ import { parseProviderSettings } from "../../../domain/fetch/provider-settings.t
 import type { ReceivingCounts } from "../../../domain/reconcile/missed.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
+import type { ReconcilerDependencies } from "../../../functions/reconcile/dependencies.ts";
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { reconciler } from "../../../functions/reconcile/reconciler.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
@@ -75,7 +76,7 @@ export function reconcilerFixture(tables: string) {
     table: TestTable;
     known: VersionedRecords;
     readiness: ReadinessRecords;
-    queueUrls: { users: string; accounts: string; fetch: string };
+    queueUrls: ReconcilerDependencies["queueUrls"];
     token: string;
     entries: LogEntry[];
     time: number;
@@ -89,12 +90,13 @@ export function reconcilerFixture(tables: string) {
   afterAll(() => made.system.close());
 
   beforeEach(async () => {
-    const [users, accounts, fetch] = await Promise.all([
+    const [users, accounts, companies, fetch] = await Promise.all([
+      made.system.createQueue(),
       made.system.createQueue(),
       made.system.createQueue(),
       made.system.createQueue({ FifoQueue: "true" }),
     ]);
-    made.queueUrls = { users, accounts, fetch };
+    made.queueUrls = { users, accounts, "company-accounts": companies, fetch };
     [made.table, made.sandbox] = await Promise.all([made.system.createTable(), startSandbox()]);
     made.known = versionedRecords(made.system.dynamodb, made.table.name);
     made.readiness = readinessRecords(
@@ -173,17 +175,19 @@ export function reconcilerFixture(tables: string) {
   const codes = () => made.entries.map(({ code }) => code);
   const calls = (path = /./) => made.sandbox.calls().filter((call) => path.test(call.path));
   const fed = async (): Promise<readonly Envelope[]> => {
-    const messages = await Promise.all(Object.values(made.queueUrls).map((url) => made.system.drain(url)));
+    const { fetch: _, ...queues } = made.queueUrls;
+    const messages = await Promise.all(Object.values(queues).map((url) => made.system.drain(url)));
     return messages.flat().map(({ Body = "" }) => readEnvelope(Body));
   };
 
   /** Stores a user or account by an event, as the relay does. */
   async function learn(subject: Subject, type: EventType, userId?: string) {
-    const ids = subject.kind === "user" ? { userId: subject.id } : { accountId: subject.id, userId };
+    const fields = { user: "userId", account: "accountId", "company-account": "companyAccountId" } as const;
     const event = { id: randomUUID(), kind: "users" as const, receivedAt: "2026-01-01T00:00:00.000Z", type };
-    const owned = { ...event, ...(ids.userId === undefined ? {} : { userId: ids.userId }) };
-    const whole = subject.kind === "user" ? owned : { ...owned, accountId: subject.id };
-    await made.known.state(subject, (state) => applyEvent(state, whole, 1));
+    const owned = { ...event, ...(userId === undefined ? {} : { userId }) };
+    await made.known.state(subject, (state) =>
+      applyEvent(state, { ...owned, [fields[subject.kind]]: subject.id }, 1),
+    );
     if (subject.kind === "account" && userId !== undefined) {
       await linkTable(batchingWriter(made.system.dynamodb, made.table.name))(userId, subject.id);
     }

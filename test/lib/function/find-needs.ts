@@ -51,6 +51,10 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "a tick between two runs; test/e2e/lost-webhooks.proof.test.ts",
   ],
   [
+    /^ReconcileUsers (?:dynamodb:Scan |sqs:SendMessage CompanyAccounts)/,
+    "company accounts after lost webhooks; test/functions/reconcile/missed.int.test.ts",
+  ],
+  [
     /^ReconcileUsers dynamodb:DeleteItem /,
     "marks of two scheduled runs in a row; test/functions/reconcile/orphans.int.test.ts",
   ],

@@ -92,6 +92,7 @@ describe("a webhook, whatever it is made of", () => {
             queueUrl: "queue",
             secretHeader: { name: "x-webhook-secret" },
             answersProbes: false,
+            requestReconciliation: async () => undefined,
             isAllowedSource: () => true,
           },
           ...{ maxBodyBytes, mappedHeaders, credentials, readSecret: async () => ({ current: secret }) },
