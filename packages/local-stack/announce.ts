@@ -15,7 +15,7 @@ function projectDirectory(): string {
 
 export type Surroundings = {
   /** Directory of the functions' logs; absent if logs are kept in memory only. */
-  readonly logs?: string;
+  readonly logs?: string | undefined;
   readonly details?: string;
   /** Pipeline to announce; defaults to the first of the stack. */
   readonly pipeline?: PipelineOutputs;
@@ -44,11 +44,9 @@ export function announce(stack: LocalStack, surroundings: Surroundings = {}): ()
     outputs,
     directory: process.cwd(),
     apiUrl: outputs.WebhooksUrl?.replace(/\/webhooks$/, "") ?? apiUrl,
-    ...(logs === undefined ? {} : { logs: resolve(logs) }),
-    ...(details !== undefined && { details }),
-    ...(sandbox === undefined
-      ? {}
-      : { sandbox: { baseUrl: sandbox.baseUrl, token: sandbox.token, control: sandbox.control } }),
+    logs: logs && resolve(logs),
+    details,
+    sandbox: sandbox && { baseUrl: sandbox.baseUrl, token: sandbox.token, control: sandbox.control },
   };
   mkdirSync(runningSystemsDirectory, { recursive: true });
   // Renamed into place so that no reader sees a partial file.

@@ -88,7 +88,7 @@ export async function startUnregistered(
     }
     const stack = await startStack({
       assembly,
-      ...(options.stack === undefined ? {} : { stackName: options.stack }),
+      stackName: options.stack,
       // The local sandbox replaces the stage's provider; the template takes its address as a parameter.
       parameters: Object.fromEntries(
         [...sandboxes].map(([id, { baseUrl }]) => [`${id}ProviderBaseUrl`, baseUrl]),
@@ -102,16 +102,12 @@ export async function startUnregistered(
       onAlarm: ({ state, description }) =>
         notice(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
       tables,
-      ...(options.keep === undefined ? {} : { keep: options.keep }),
-      ...(options.logs === undefined ? {} : { logsDir: options.logs }),
-      ...(options.alarmClock === undefined ? {} : { alarmClock: options.alarmClock }),
-      ...(options.streamRetentionSeconds === undefined
-        ? {}
-        : { streamRetentionSeconds: options.streamRetentionSeconds }),
-      ...(options.deduplicationSeconds === undefined
-        ? {}
-        : { deduplicationSeconds: options.deduplicationSeconds }),
-      ...(options.shortPollMs === undefined ? {} : { shortPollMs: options.shortPollMs }),
+      keep: options.keep,
+      logsDir: options.logs,
+      alarmClock: options.alarmClock,
+      streamRetentionSeconds: options.streamRetentionSeconds,
+      deduplicationSeconds: options.deduplicationSeconds,
+      shortPollMs: options.shortPollMs,
     });
     closers.push(() => stack.close());
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };

@@ -11,9 +11,7 @@ export type AdjustableClock = Clock & {
   nextDue(): Date | undefined;
 };
 
-/** A scheduled callback; `order` preserves the sequence of simultaneous ones. */
-type Appointment = { readonly at: number; readonly order: number; callback: (() => void) | undefined };
-type Appointments = Heap<Appointment>;
+type Appointment = { readonly at: number; readonly callback: () => void };
 
 /** Node's timers hold at most a signed 32-bit number of milliseconds; longer waits are split. */
 const longestTimer = 2 ** 31 - 1;
@@ -44,15 +42,14 @@ export function endingClock(clock: Clock): Clock & { end(): void } {
 export function runningClock(offset = 0): AdjustableClock {
   let timer: NodeJS.Timeout | undefined;
   let wakesAt = Number.POSITIVE_INFINITY;
-  const appointments = emptyAppointments();
   const now = () => Date.now() + offset;
   const wake = () => {
     wakesAt = Number.POSITIVE_INFINITY;
-    runDue(appointments, now());
+    runDue();
     plan();
   };
   const plan = () => {
-    const next = earliest(appointments)?.at ?? Number.POSITIVE_INFINITY;
+    const next = nextDue()?.getTime() ?? Number.POSITIVE_INFINITY;
     // The current timer is early enough.
     if (next >= wakesAt) return;
     wakesAt = next;
@@ -61,52 +58,52 @@ export function runningClock(offset = 0): AdjustableClock {
     // Only the server keeps the process alive, not a delivery that is due in three days.
     timer.unref();
   };
-  return {
-    ...calendar(appointments, now, plan),
-    advance: (milliseconds) => {
-      offset += checkedAdvance(milliseconds);
-      wake();
-    },
+  const { runDue, nextDue, ...clock } = calendar(now, plan);
+  const advance = (milliseconds: number) => {
+    offset += checkedAdvance(milliseconds);
+    wake();
   };
+  return { ...clock, nextDue, advance };
 }
 
 /** A clock that moves only when advanced, for tests. */
 export function stoppedClock(start: Date): AdjustableClock {
   let time = start.getTime();
-  const appointments = emptyAppointments();
-  return {
-    ...calendar(
-      appointments,
-      () => time,
-      () => setImmediate(() => runDue(appointments, time)),
-    ),
-    advance: (milliseconds) => {
-      time += checkedAdvance(milliseconds);
-      runDue(appointments, time);
-    },
+  const { runDue, ...clock } = calendar(
+    () => time,
+    () => setImmediate(() => runDue()),
+  );
+  const advance = (milliseconds: number) => {
+    time += checkedAdvance(milliseconds);
+    runDue();
   };
+  return { ...clock, advance };
 }
 
-function emptyAppointments(): Appointments {
-  return createHeap((one, other) => (one.at === other.at ? one.order < other.order : one.at < other.at));
-}
-
-function calendar(appointments: Appointments, now: () => number, changed: () => void) {
-  let made = 0;
+function calendar(now: () => number, changed: () => void) {
+  /** In order of time; simultaneous ones in the order in which they were scheduled. */
+  const appointments: Appointment[] = [];
   return {
     now: () => new Date(now()),
-    schedule: (at: Date, callback: () => void) => {
-      made += 1;
-      const appointment: Appointment = { at: at.getTime(), order: made, callback };
-      appointments.push(appointment);
+    schedule: (time: Date, callback: () => void) => {
+      const appointment = { at: time.getTime(), callback };
+      const before = appointments.findLastIndex(({ at }) => at <= appointment.at);
+      appointments.splice(before + 1, 0, appointment);
       changed();
       return () => {
-        appointment.callback = undefined;
+        const place = appointments.indexOf(appointment);
+        if (place !== -1) appointments.splice(place, 1);
       };
     },
     nextDue: () => {
-      const next = earliest(appointments);
+      const [next] = appointments;
       return next === undefined ? undefined : new Date(next.at);
+    },
+    runDue: () => {
+      for (let [next] = appointments; next !== undefined && next.at <= now(); [next] = appointments) {
+        appointments.shift();
+        next.callback();
+      }
     },
   };
 }
@@ -114,82 +111,4 @@ function calendar(appointments: Appointments, now: () => number, changed: () => 
 function checkedAdvance(milliseconds: number): number {
   if (milliseconds >= 0 && Number.isFinite(milliseconds)) return milliseconds;
   throw new RangeError(`the clock can't be moved by ${milliseconds} ms: it only goes forward`);
-}
-
-function runDue(appointments: Appointments, now: number): void {
-  for (
-    let next = earliest(appointments);
-    next !== undefined && next.at <= now;
-    next = earliest(appointments)
-  ) {
-    appointments.pop();
-    next.callback?.();
-  }
-}
-
-/** Returns the first callback that was not cancelled. */
-function earliest(appointments: Appointments): Appointment | undefined {
-  for (;;) {
-    const first = appointments.peek();
-    if (first === undefined || first.callback !== undefined) return first;
-    appointments.pop();
-  }
-}
-
-/** A binary heap: removes the smallest item in logarithmic time. */
-type Heap<T> = {
-  push(item: T): void;
-  peek(): T | undefined;
-  pop(): T | undefined;
-};
-
-/** @param before whether the first item sorts before the second */
-function createHeap<T>(before: (one: T, other: T) => boolean): Heap<T> {
-  const items: T[] = [];
-
-  function swapIfBefore(child: number, parent: number): boolean {
-    const [low, high] = [items[child], items[parent]];
-    if (low === undefined || high === undefined || !before(low, high)) return false;
-    items[child] = high;
-    items[parent] = low;
-    return true;
-  }
-
-  function rise(start: number): void {
-    let place = start;
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      if (!swapIfBefore(place, parent)) return;
-      place = parent;
-    }
-  }
-
-  function sink(): void {
-    let place = 0;
-    for (;;) {
-      const left = 2 * place + 1;
-      const [one, other] = [items[left], items[left + 1]];
-      if (one === undefined) return;
-      const child = other !== undefined && before(other, one) ? left + 1 : left;
-      if (!swapIfBefore(child, place)) return;
-      place = child;
-    }
-  }
-
-  return {
-    push: (item) => {
-      items.push(item);
-      rise(items.length - 1);
-    },
-    peek: () => items[0],
-    pop: () => {
-      const first = items[0];
-      const last = items.pop();
-      if (items.length > 0 && last !== undefined) {
-        items[0] = last;
-        sink();
-      }
-      return first;
-    },
-  };
 }

@@ -16,12 +16,15 @@ export function runLoad(model: ProviderModel, clock: Clock, { perSecond, seconds
   const accounts = connectedAccounts(model);
   const start = clock.now().getTime();
   let made = 0;
-  for (let turn = 1; turn <= seconds * turnsPerSecond; turn += 1) {
-    const due = Math.round((perSecond * turn) / turnsPerSecond);
+  const plan = (turn: number) => {
+    if (turn > seconds * turnsPerSecond) return;
     clock.schedule(new Date(start + (turn - 1) * (1000 / turnsPerSecond)), () => {
+      const due = Math.round((perSecond * turn) / turnsPerSecond);
       for (; made < due; made += 1) fetchOne(model, accounts[made % accounts.length]);
+      plan(turn + 1);
     });
-  }
+  };
+  plan(1);
 }
 
 function fetchOne(model: ProviderModel, accountId: string | undefined): void {

@@ -138,7 +138,6 @@ async function run(flags: Flags): Promise<void> {
 }
 
 function optionsOf(flags: Flags): SandboxOptions {
-  const { directory, requestsPerMinute, pageSize } = flags;
   return {
     interface: flags.interface,
     port: flags.port,
@@ -151,19 +150,15 @@ function optionsOf(flags: Flags): SandboxOptions {
     // Long enough to be visible on the page.
     signInDurationMs: 1000,
     delivery: { firstRetryMs: flags.firstRetry },
-    ...(flags.control ? { controlPort: flags.controlPort } : {}),
-    ...(directory === undefined ? {} : { directory }),
-    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
-    ...(pageSize === undefined ? {} : { pageSize }),
+    controlPort: flags.control ? flags.controlPort : undefined,
+    directory: flags.directory,
+    requestsPerMinute: flags.requestsPerMinute,
+    pageSize: flags.pageSize,
   };
 }
 
 async function brandingOf({ operatorName: name, logo, accentColor }: Flags): Promise<Branding> {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(accentColor === undefined ? {} : { accentColor }),
-    ...(logo === undefined ? {} : { logo: await readLogo(logo) }),
-  };
+  return { name, accentColor, logo: logo && (await readLogo(logo)) };
 }
 
 const imageTypes: Readonly<Record<string, string>> = {

@@ -10,11 +10,11 @@ export type SandboxOptions = EnvironmentOptions & {
   /** Default: system time, moved by `advance`. */
   readonly clock?: Clock;
   /** Directory in which users, tokens and deliveries survive a restart; absent: in memory only. */
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   /** Port of the production environment, which runs only if set; 0: any free port. */
   readonly productionPort?: number;
   /** Port of the control API, which runs only if set; 0: any free port. */
-  readonly controlPort?: number;
+  readonly controlPort?: number | undefined;
 };
 
 export type Sandbox = Environment & {

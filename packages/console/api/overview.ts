@@ -110,7 +110,10 @@ function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContex
 }
 
 /** Data that does not change while the console runs. */
-function stageOf({ operation, isWritable }: ConsoleContext, paceInSeconds: Readonly<Record<string, number>>) {
+export function stageOf(
+  { operation, isWritable }: ConsoleContext,
+  paceInSeconds: Readonly<Record<keyof typeof paces.aws, number>>,
+) {
   const { deployment } = operation;
   const isLocal = deployment.local !== undefined;
   const queues = workQueues(deployment).length;

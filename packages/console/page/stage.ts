@@ -1,17 +1,9 @@
 import { signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { stageOf } from "../api/overview.ts";
 
-export type Stage = {
-  readonly stage: string;
-  readonly region: string;
-  readonly isLocal: boolean;
-  readonly isWritable: boolean;
-  readonly connectFlow?: string;
-  readonly subscribers: readonly { readonly name: string; readonly types?: readonly string[] }[];
-  readonly paceInSeconds: Readonly<Record<"queues" | "alarms" | "registrations" | "doctor", number>>;
-  readonly dollarsPerHour: number;
-};
+export type Stage = ReturnType<typeof stageOf>;
 
 export const StageContext = createContext<Stage | undefined>(undefined);
 

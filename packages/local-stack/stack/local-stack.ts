@@ -8,33 +8,32 @@ import type { Denial, Gateway } from "../gateway/types.ts";
 import type { AccountConcurrency } from "../lambda/account-concurrency.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { Credentials } from "../lambda/environment.ts";
-import type { Codes, FunctionCounts, Outcome } from "../lambda/hosted-function.ts";
-import type { Held } from "../lambda/protocol.ts";
+import type { HostedFunction } from "../lambda/hosted-function.ts";
 import type { Schedules } from "../schedules/schedules.ts";
 import type { DrainOptions } from "../sources/drained.ts";
 
 export type StackOptions = {
   readonly assembly: string;
   /** Required if the assembly holds several stacks. */
-  readonly stackName?: string;
+  readonly stackName?: string | undefined;
   /** Template parameters, which override the defaults. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly engine?: DynamoDbEngine;
   /** A table engine that was started earlier; its starter closes it. */
   readonly tables?: Promise<RunningDynamoDb>;
   /** Directory in which tables, queues, objects, secrets and stream positions persist between starts. */
-  readonly keep?: string;
+  readonly keep?: string | undefined;
   /** Port; 0 or absent: any free port. */
   readonly apiPort?: number;
   readonly gatewayPort?: number;
   /** Directory of the functions' log files; absent: in memory only. */
-  readonly logsDir?: string;
+  readonly logsDir?: string | undefined;
   readonly onProgress?: (text: string) => void;
   readonly onAnswered?: (exchange: Exchange) => void;
   readonly onAlarm?: (alarm: AlarmState) => void;
   readonly onNotice?: (notice: AlarmNotice) => void;
   /** Clock of the alarms, in milliseconds since 1970; absent: this machine's. */
-  readonly alarmClock?: () => number;
+  readonly alarmClock?: (() => number) | undefined;
   /**
    * Maximum processes for each function without reserved concurrency, 4 by default. Further invocations
    * queue, where Lambda would scale.
@@ -45,15 +44,15 @@ export type StackOptions = {
   /**
    * Retention of stream records, 24 hours by default. A stage that divides its durations divides this too.
    */
-  readonly streamRetentionSeconds?: number;
+  readonly streamRetentionSeconds?: number | undefined;
   /**
    * Deduplication window of FIFO queues, five minutes by default. A stage that divides its durations divides
    * this too.
    */
-  readonly deduplicationSeconds?: number;
-  /** Counts the capacity units of table calls; see `gateway.capacity()`. */
+  readonly deduplicationSeconds?: number | undefined;
   /** Milliseconds that a long poll of one second takes at an empty queue; absent: the second. Tests shorten it. */
-  readonly shortPollMs?: number;
+  readonly shortPollMs?: number | undefined;
+  /** Counts the capacity units of table calls; see `gateway.capacity()`. */
   readonly countsCapacity?: boolean;
   /** Waits between retries and until schedules are due. Tests pass one that does not wait. */
   readonly delay?: Delay;
@@ -66,28 +65,13 @@ export type LocalQueue = {
   readonly url: string;
 };
 
-export type LocalFunction = {
-  readonly logicalId: string;
-  readonly name: string;
-  readonly arn: string;
-  readonly memoryMb: number;
-  invoke(payload: string): Promise<Outcome>;
-  /**
-   * Serves new invocations with other code (see `functionsOf`), several in turn. Invocations in progress
-   * finish unchanged.
-   */
-  serve(plans: Codes): void;
-  measureMemory(): Promise<readonly Held[]>;
-  /** Kills (SIGKILL) the busy processes; returns how many. */
-  killWorking(): number;
-  /** Kills (SIGKILL) all its processes, so that it starts cold; returns how many. */
-  kill(): number;
-  counts(): FunctionCounts;
-  log(): readonly string[];
-  logBytes(): number;
-  /** Adds a line to its log as if the function had written it. */
-  addToLog(line: string): void;
-};
+export type LocalFunction = Pick<FunctionPlan, "logicalId" | "name" | "arn" | "memoryMb"> &
+  Omit<HostedFunction, "plan" | "concurrency" | "initErrors" | "close"> & {
+    log(): readonly string[];
+    logBytes(): number;
+    /** Adds a line to its log as if the function had written it. */
+    addToLog(line: string): void;
+  };
 
 export type StackProblems = {
   /** Calls that policies denied, including writes to log groups. */

@@ -106,23 +106,8 @@ export function startFunction(
   return { host, log, clients: clientsFor(gateway, credentials, cleanup) };
 }
 
-export function localFunction({ host, log }: StartedFunction): LocalFunction {
-  const { logicalId, name, arn, memoryMb } = host.plan;
-  const { invoke, serve, measureMemory, killWorking, kill, counts } = host;
+export function localFunction({ host: { plan, ...host }, log }: StartedFunction): LocalFunction {
+  const { logicalId, name, arn, memoryMb } = plan;
   const { lines, bytes: logBytes, write: addToLog } = log;
-  return {
-    logicalId,
-    name,
-    arn,
-    memoryMb,
-    invoke,
-    serve,
-    measureMemory,
-    killWorking,
-    kill,
-    counts,
-    log: lines,
-    logBytes,
-    addToLog,
-  };
+  return { logicalId, name, arn, memoryMb, ...host, log: lines, logBytes, addToLog };
 }

@@ -41,7 +41,7 @@ export async function runSession<Result>(
   const announcements = system.pipelines.map((pipeline) => {
     const { sandbox } = pipeline;
     const details = printableAddresses(addressesOf(system, pipeline), { stack: system.stack, sandbox }, logs);
-    return announce(system.stack, { pipeline, sandbox, details, ...(logs === undefined ? {} : { logs }) });
+    return announce(system.stack, { pipeline, sandbox, details, logs });
   });
   const programs: (() => Promise<void>)[] = [];
   const opening = consoleOf(system, options, surface.notice);

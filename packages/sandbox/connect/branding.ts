@@ -2,11 +2,11 @@ import type { Datasource } from "../datasources.ts";
 
 /** An operator's branding of the connection flow. Production requires all fields but the list. */
 export type Branding = {
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** A `data:` URL of a PNG, JPEG or SVG image, at most 100 kB. */
-  readonly logo?: string;
+  readonly logo?: string | undefined;
   /** `#rrggbb`, dark enough for white text on it. */
-  readonly accentColor?: string;
+  readonly accentColor?: string | undefined;
   /** Datasources offered; absent: all of the environment. */
   readonly datasources?: readonly Datasource[];
 };

@@ -53,11 +53,11 @@ export type EnvironmentOptions = {
   readonly fetchDurationMs?: number;
   readonly delivery?: DeliveryOptions;
   /** Rate limit, beyond which calls are answered 429; default: unlimited. */
-  readonly requestsPerMinute?: number;
+  readonly requestsPerMinute?: number | undefined;
   /** Format of `Retry-After`; default: seconds. */
   readonly retryAfter?: RetryAfterForm;
   /** Maximum page size; absent: a list is complete unless a page is requested. */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** Platforms that can be connected; default: invented ones. */
   readonly datasources?: readonly Datasource[];
   /** Duration of a credentials check on the clock; default 0. */

@@ -29,6 +29,15 @@ export function Panel({ title, error, children, aside }: PanelProps) {
   );
 }
 
+/** A button that loads a part of a page again. */
+export function Refresh({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <button type="button" onClick={onClick}>
+      Refresh
+    </button>
+  );
+}
+
 /** A time in the reader's zone, with UTC as its title. */
 export function Time({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return <span>—</span>;

@@ -3,7 +3,7 @@ import { OfQueue } from "../dead-letters/of-queue.tsx";
 import { RelayFailures, Work } from "../dead-letters/relay-failures.tsx";
 import { number, visible } from "../format.ts";
 import { Table } from "../parts/data.tsx";
-import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
 import { searchWord } from "../route.ts";
 
 type Summary = {
@@ -19,14 +19,9 @@ export function DeadLetters() {
   const { data, error, reload } = useLoaded<{ readonly queues: readonly Summary[] }>("/api/dead-letters");
   const queue = searchWord("queue");
   const held = (data?.queues ?? []).filter(({ deadLetters, archived }) => deadLetters + archived > 0);
-  const again = (
-    <button type="button" onClick={reload}>
-      Refresh
-    </button>
-  );
   return (
     <>
-      <Panel title="By queue" error={error} aside={again}>
+      <Panel title="By queue" error={error} aside={<Refresh onClick={reload} />}>
         {data === undefined && error === undefined && <p class="quiet">Reading the queues…</p>}
         {data !== undefined && held.length === 0 && <p class="empty">No dead letters.</p>}
         {held.length > 0 && (

@@ -6,7 +6,7 @@ import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Choice, Table } from "../parts/data.tsx";
-import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
@@ -37,15 +37,7 @@ function EventList() {
       <Panel title="Live">
         <Ticker most={8} />
       </Panel>
-      <Panel
-        title="History"
-        error={error}
-        aside={
-          <button type="button" onClick={history.reload}>
-            Refresh
-          </button>
-        }
-      >
+      <Panel title="History" error={error} aside={<Refresh onClick={history.reload} />}>
         <form class="filters" onSubmit={(event) => event.preventDefault()}>
           <Choice name="since" label="Since" of={spans} fallback="1h" />
           <Choice name="until" label="Until" of={spans} none="now" />

@@ -7,7 +7,7 @@ import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Choice, Facts, Table } from "../parts/data.tsx";
-import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
 import { searchWord } from "../route.ts";
 import { useStage } from "../stage.ts";
 
@@ -211,9 +211,7 @@ function ProviderHistory() {
     <>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <Choice name="since" label="History since" of={["1h", "24h", "7d", "30d"]} fallback="24h" />
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <Refresh onClick={reload} />
       </form>
       <div class="columns">
         <Outages turns={data?.turns} error={error} />

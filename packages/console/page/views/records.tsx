@@ -12,7 +12,7 @@ import { number, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Table } from "../parts/data.tsx";
-import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { place, searchWord } from "../route.ts";
 
@@ -71,15 +71,7 @@ function RecentSubjects() {
     recent.length === 0 ? undefined : `/api/states?${query}`,
   );
   return (
-    <Panel
-      title="Recent users and accounts"
-      error={error}
-      aside={
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
-      }
-    >
+    <Panel title="Recent users and accounts" error={error} aside={<Refresh onClick={reload} />}>
       {data?.isComplete !== true && error === undefined && (
         <p class="quiet">Reading the functions' logs of the last 24 hours…</p>
       )}

@@ -9,7 +9,7 @@ import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Choice, Facts, Select, Table } from "../parts/data.tsx";
-import { Command, Panel, Period, Time } from "../parts/panel.tsx";
+import { Command, Panel, Period, Refresh, Time } from "../parts/panel.tsx";
 import { eventPath } from "../parts/search.tsx";
 import { place, searchWord, setSearch } from "../route.ts";
 import { useStage } from "../stage.ts";
@@ -207,13 +207,8 @@ function Deliveries({ name }: { readonly name: string }) {
         delivery.events.some((event) => Object.values(event).some((each) => each.includes(text)))),
   );
   const shown = matching.slice(0, maxDeliveries);
-  const again = (
-    <button type="button" onClick={reload}>
-      Refresh
-    </button>
-  );
   return (
-    <Panel title="Messages and attempts" error={error} aside={again}>
+    <Panel title="Messages and attempts" error={error} aside={<Refresh onClick={reload} />}>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <Choice name="since" label="Since" of={["15m", "1h", "6h", "24h", "7d"]} fallback="1h" />
         <Choice
