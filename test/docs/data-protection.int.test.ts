@@ -28,13 +28,13 @@ const rules = z.object({
 });
 
 describe("the page on data protection", () => {
-  it.each(names("AWS::SQS::Queue"))("says how long messages stay: %s", (name, { Properties }) => {
+  it.each(names("AWS::SQS::Queue"))("states the retention of messages: %s", (name, { Properties }) => {
     const [row, ...others] = rowsOf(name);
     expect(others).toEqual([]);
     expect(row).toContain(`${Number(Properties.MessageRetentionPeriod) / day} days`);
   });
 
-  it.each(names("AWS::S3::Bucket"))("says how long objects stay: %s", (name, { Properties }) => {
+  it.each(names("AWS::S3::Bucket"))("states the retention of objects: %s", (name, { Properties }) => {
     const found = rowsOf(name);
     expect(found.length).toBeGreaterThan(0);
     for (const { Prefix, ExpirationInDays } of rules.parse(Properties.LifecycleConfiguration).Rules) {
@@ -44,11 +44,11 @@ describe("the page on data protection", () => {
     }
   });
 
-  it.each(names("AWS::Logs::LogGroup"))("says how long entries stay: %s", (name, { Properties }) => {
+  it.each(names("AWS::Logs::LogGroup"))("states the retention of log entries: %s", (name, { Properties }) => {
     expect(rowsOf(name)).toEqual([expect.stringContaining(`${Properties.RetentionInDays} days`)]);
   });
 
-  it("says the days of what expires in the table as the functions get them", () => {
+  it("states the days after which items of the table expire, as the functions get them", () => {
     const days = (entry: string, field: string) =>
       Number(z.record(z.string(), z.unknown()).parse(stack.bundles.get(entry))[field]);
     const rowOf = (key: string) => rows.find((row) => row.startsWith(`| \`${key}\``));
@@ -56,7 +56,7 @@ describe("the page on data protection", () => {
     expect(rowOf("TOMBSTONE")).toContain(`${days("functions/erase/subjects.ts", "tombstoneDays")} days`);
   });
 
-  it("names nothing that the stack does not have", () => {
+  it("names only resources of the stack", () => {
     const types = ["GlobalTable", "Queue", "Bucket", "Secret", "LogGroup"];
     const all = stack.resources.filter(({ Type }) => types.some((type) => Type.endsWith(`::${type}`)));
     const known = all.map(({ id }) => nameOf(id));

@@ -13,7 +13,7 @@ const all = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map((
 describe("the guide of deployment", () => {
   const guide = textOf("deploying");
 
-  it("reads outputs that the stack has", () => {
+  it("reads only outputs of the stack", () => {
     const arn = "arn:aws:acm:eu-central-1:123456789012:certificate/0f8fad5b";
     const customDomain = { name: "hooks.company.com", certificateArn: arn };
     const { outputs } = synthesized({ ...productionSettings, webhooks: { customDomain } });
@@ -25,7 +25,7 @@ describe("the guide of deployment", () => {
   it.each([
     ["aws-cli/1.44.2 Python/3.12.3", false],
     ["aws-cli/2.33.0 Python/3.13.7", true],
-  ])("removes nothing by a version of the AWS CLI that ignores an endpoint: %s", (version, isTaken) => {
+  ])("removes nothing with a version of the AWS CLI that ignores endpoints: %s", (version, isTaken) => {
     const [, removal = ""] = /^## A removal$([\s\S]*?)^## /m.exec(guide) ?? [];
     const blocks = all(/```sh\n([\s\S]*?)```/g, removal).filter((block) =>
       /^aws (?:s3|dynamodb) /m.test(block),
@@ -45,7 +45,7 @@ describe("the guide of deployment", () => {
     }
   });
 
-  it("shows settings of production that are taken", () => {
+  it("shows valid settings of production", () => {
     const [example = ""] = all(/```json\n([\s\S]*?)```/g, guide);
     expect(parseSettings(JSON.parse(example), "the guide").production).toBe(true);
   });

@@ -17,7 +17,7 @@ describe("the schema of a message", () => {
   const ajv = new Ajv2020({ strict: true, strictRequired: false });
   formats.default(ajv);
 
-  it.each(messageTypes)("takes the example of %s, which our reader reads", (type) => {
+  it.each(messageTypes)("accepts the example of %s, as our reader does", (type) => {
     const validate = ajv.compile(messageSchema(type));
     const example = exampleOf(type);
     expect(validate(example), JSON.stringify(validate.errors)).toBe(true);
@@ -26,7 +26,7 @@ describe("the schema of a message", () => {
     expect(readMessage(JSON.stringify(example))).toEqual({ type: "message", message: example });
   });
 
-  it("keeps what was published, and a release that would break it is refused", () => {
+  it("is compatible with the published one, and an incompatible release is refused", () => {
     expect(breaksOf(JSON.parse(published))).toEqual([]);
     const promised = JSON.parse(published);
     const { messages } = promised.components;
@@ -49,7 +49,7 @@ describe("the AsyncAPI document", () => {
     expect(validate({ ...document, channels: { subscriber: { address: 1 } } })).toBe(false);
   });
 
-  it("has all types on the subscriber's channel, and no reference that leads nowhere", () => {
+  it("has all types on the subscriber's channel, and no broken reference", () => {
     const channels = fieldsOf(document.channels, "channels");
     const { messages } = fieldsOf(channels.subscriber, "subscriber");
     expect(Object.keys(fieldsOf(messages, "messages"))).toEqual([...messageTypes]);
@@ -113,7 +113,7 @@ describe("a change of a schema", () => {
     expect(incompatibilities(before, after)).toContain(problem);
   });
 
-  it("of a list's items counts as one of a field does, and other words for them do not", () => {
+  it("of a list's items counts like that of a field, and other descriptions do not", () => {
     const list = (items: object) => ({ properties: { ids: { type: "array", items } } });
     const one = list({ type: "string", description: "An id." });
     expect(incompatibilities(one, list({ type: "string", description: "A user's id." }))).toEqual([]);
@@ -142,7 +142,7 @@ describe("a change of a schema", () => {
     ],
   ] as const;
 
-  it.each(harmless)("that %s is taken", (_, after) => {
+  it.each(harmless)("that %s is accepted", (_, after) => {
     expect(after).not.toEqual(before);
     expect(incompatibilities(before, after)).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { logCodes } from "../../functions/runtime/log.ts";
 import { originsOfCodes } from "../../scripts/documents/logs-page.ts";
 
-it("each code is logged by a function: none is left over in the catalogue", () => {
+it("each code of the catalogue is logged by a function", () => {
   const origins = originsOfCodes();
   expect([...origins.keys()].sort()).toEqual(Object.keys(logCodes).sort());
   expect(origins.get("EVENT_STORED")).toEqual(["store/*"]);

@@ -30,7 +30,7 @@ describe("the page of promises", () => {
     expect(references.flatMap(missingTests)).toEqual([]);
   });
 
-  it.each(promises)("says how it is kept, under which faults, and in which time: $title", ({ section }) => {
+  it.each(promises)("states how it is kept, under which faults, and in which time: $title", ({ section }) => {
     for (const label of ["Kept by", "Tried with", "Time"])
       expect(section).toMatch(new RegExp(`^- \\*\\*${label}:\\*\\* \\S`, "m"));
     expect(/^- \*\*Time:\*\* .*$/m.exec(section)?.[0]).toMatch(/in real time|simulated/);

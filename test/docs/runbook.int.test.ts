@@ -23,7 +23,7 @@ describe("an alarm", () => {
     expect([...new Set(alarms.map(({ entry }) => entry))].sort()).toEqual(anchors.sort());
   });
 
-  it("names commands that there are", async () => {
+  it("names only existing commands", async () => {
     const names = (await createProgram()).commands.flatMap((group) =>
       group.commands.length === 0
         ? [group.name()]

@@ -24,17 +24,14 @@ const leaves = (await createProgram()).commands.flatMap((group) =>
 );
 
 describe("a command that README, CONTRIBUTING, a guide or an operate page shows", () => {
-  it.each(linesOf(/^npx income-events [a-z]/))(
-    "is one of ours, with its options: $page, $line",
-    ({ line }) => {
-      const rest = line.replace("npx income-events ", "");
-      const found = leaves.find(({ words }) => rest === words || rest.startsWith(`${words} `));
-      expect(found, "no such command").toBeDefined();
-      const known = ["--help", ...(found?.command.options ?? []).map(({ long }) => long)];
-      const named = [...rest.matchAll(/ (--[a-z-]+)/g)].map(([, option]) => option);
-      expect(named.filter((option) => !known.includes(option ?? ""))).toEqual([]);
-    },
-  );
+  it.each(linesOf(/^npx income-events [a-z]/))("exists, with its options: $page, $line", ({ line }) => {
+    const rest = line.replace("npx income-events ", "");
+    const found = leaves.find(({ words }) => rest === words || rest.startsWith(`${words} `));
+    expect(found, "no such command").toBeDefined();
+    const known = ["--help", ...(found?.command.options ?? []).map(({ long }) => long)];
+    const named = [...rest.matchAll(/ (--[a-z-]+)/g)].map(([, option]) => option);
+    expect(named.filter((option) => !known.includes(option ?? ""))).toEqual([]);
+  });
 
   it.each(linesOf(/\bnpm (run [a-z:]+|start|test)\b/))(
     "is a script of package.json: $page, $line",
@@ -48,11 +45,11 @@ describe("a command that README, CONTRIBUTING, a guide or an operate page shows"
     },
   );
 
-  it.each(linesOf(/^node /))("runs a file that exists: $page, $line", ({ line }) => {
+  it.each(linesOf(/^node /))("runs an existing file: $page, $line", ({ line }) => {
     expect(existsSync(join(root, line.split(" ")[1] ?? ""))).toBe(true);
   });
 
-  it("read outputs with a helper that works", () => {
+  it("read outputs with a working helper", () => {
     const directory = mkdtempSync(join(tmpdir(), "outputs-"));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     writeFileSync(

@@ -30,7 +30,7 @@ describe("what is synthesized is what runs", () => {
   };
 
   it.each([/^UsersReceiveFunction/, /^RelayChangesFunction/])(
-    "fails the run when the bundle of %s throws",
+    "fails the run if the bundle of %s throws",
     async (functionId) => {
       await using changed = await product.copy();
       await changed.replaceBundle(functionId, 'throw new Error("a broken bundle");');

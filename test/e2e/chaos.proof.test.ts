@@ -4,7 +4,7 @@ import { patience, runShort } from "./chaos-run.ts";
 
 describe("npm run chaos", () => {
   it(
-    "announces duplicates, by 1, where the store writes each receipt under a key of its own",
+    "reports duplicates, with exit code 1, if the store writes each receipt under its own key",
     async () => {
       const { code, output, counted } = await runShort("--sabotage", "key");
       expect(code, output).toBe(1);
@@ -18,7 +18,7 @@ describe("npm run chaos", () => {
     { args: ["--seeds", "20"], says: "Write two whole numbers, as in 1..20." },
     { args: ["--sabotage", "everything"], says: "Write key or delete-first." },
     { args: ["--seed", "one"], says: "--seed" },
-  ])("refuses $args, and says what to write", async ({ args, says }) => {
+  ])("refuses $args, with the remedy", async ({ args, says }) => {
     await using program = runProgram("proof/chaos/main.ts", args);
     expect(await program.ended).toBe(1);
     expect(program.output()).toContain(says);

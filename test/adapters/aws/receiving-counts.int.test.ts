@@ -39,7 +39,7 @@ async function countsOf(counted: Readonly<Record<string, Readonly<Record<number,
   return { asked, unanswered: byMinute(unanswered), accepted: byMinute(accepted) };
 }
 
-test("what failed and what was throttled is added up, without what no other try changes", async () => {
+test("failed and throttled webhooks are summed, except those that a retry cannot change", async () => {
   expect(
     await countsOf({
       Count: { 5: 30 },
@@ -68,7 +68,7 @@ test("one metric is read while there are no requests", async () => {
   });
 });
 
-test("what was refused does not count as received, and four metrics are read where nothing failed", async () => {
+test("refused webhooks do not count as received, and four metrics are read if nothing failed", async () => {
   const { asked, ...counts } = await countsOf({ Count: { 20: 9, 10: 5, 10080: 8 }, "4xx": { 10: 5 } });
   expect(asked).toHaveLength(4);
   expect(counts).toEqual({ unanswered: {}, accepted: { 20: 9, 10: 0, 10080: 8 } });

@@ -45,7 +45,7 @@ it("the service's clock is that of DynamoDB's last answer, whatever the function
   expect(clock()).toBe(Date.parse(hourBefore));
 });
 
-it("the service's clock stays where an answer has no date that can be read", async () => {
+it("the service's clock is unchanged by an answer without a readable date", async () => {
   const client = await clientOf([noon, undefined, "soon"]);
   const clock = serviceClock(client);
   for (let answers = 0; answers < 3; answers += 1) await client.send(look);
@@ -94,7 +94,7 @@ test.each([
   for (let times = 0; times < 2; times += 1) expect(jmespathSearch(expression, data)).toBe(found);
 });
 
-test("a function that the language does not have is a failure without any of the data", () => {
+test("an unknown function of the language is a failure that quotes no data", () => {
   const search = () => jmespathSearch("powertools_json(items[0].id)", data);
   expect(search).toThrow(FailureError);
   expect(search).toThrow(/^the expression fails: UnknownFunctionError$/);

@@ -69,7 +69,7 @@ await describeOnEachTable("stored documents", (tables) => {
   }
 
   describe("that are written", () => {
-    test("are one item each, compressed, and read back as they were", async () => {
+    test("are one item each, compressed, and read back unchanged", async () => {
       const text = `{"amount": 12345678901234567890.10, "s": "ü\\u0000${"x".repeat(500)}"}`;
       const document = await save(text, 3);
       const whole = await item();
@@ -189,7 +189,7 @@ await describeOnEachTable("stored documents", (tables) => {
   });
 
   describe("with a failed write to the bucket", () => {
-    test("point to no object that was not stored", async () => {
+    test("reference no object that was not stored", async () => {
       const working = made.system.fail("s3:PutObject");
       const content = contentOf(noise(20_000));
       await expect(store.save(undefined, next(undefined, content, 1, income), content)).rejects.toThrow(

@@ -57,7 +57,7 @@ const refuseMoves = (errorType: string) =>
   );
 
 test.each(refusals)(
-  "a version that has lost its label was overtaken, also where AWS says %s",
+  "a version that has lost its label was overtaken, also if AWS answers %s",
   async (type) => {
     const old = await secret.current();
     const { versionId } = await secret.propose("new", old.versionId);
@@ -74,7 +74,7 @@ test.each(refusals)(
   },
 );
 
-test.each(refusals)("a %s is thrown where the version still has its label", async (type) => {
+test.each(refusals)("a %s is thrown if the version still has its label", async (type) => {
   const { versionId } = await secret.current();
   const proposed = await secret.propose("new", versionId);
   const working = refuseMoves(type);
@@ -104,7 +104,7 @@ test("a token that was discarded can be proposed and promoted again", async () =
   expect((await secret.current()).token).toBe("new");
 });
 
-test("a token that another has replaced as pending is not discarded in its place", async () => {
+test("a token that replaced another as pending is not discarded with it", async () => {
   const first = await secret.propose("new", "one");
   const second = await secret.propose("newer", "one");
   await secret.discard(first.versionId);

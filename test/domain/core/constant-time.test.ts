@@ -40,7 +40,7 @@ const checks = [
   ],
 ] as const;
 
-it.each(checks)("%s: nothing but a comparison in constant time decides", (_, check, right) => {
+it.each(checks)("%s: only a constant-time comparison decides", (_, check, right) => {
   compare.mockReturnValue(false);
   expect(check(right)).toBe(false);
   compare.mockReturnValue(true);

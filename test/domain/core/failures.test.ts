@@ -126,7 +126,7 @@ describe("an event", () => {
     }
   });
 
-  it("has kinds and types that no prototype lends", () => {
+  it("has no kinds and types from a prototype", () => {
     for (const name of ["constructor", "__proto__", "toString", "", 0, undefined, null, [webhookKinds[0]]]) {
       expect([isWebhookKind(name), isEventType(name)]).toEqual([false, false]);
     }
@@ -156,7 +156,7 @@ describe("a failure that is waited for", () => {
 });
 
 describe("a list of texts", () => {
-  it("is read as it is, and any other value is refused by name", () => {
+  it("is accepted unchanged, and any other value is refused by name", () => {
     expect(textsOf({ names: ["a", ""] }, "names")).toEqual(["a", ""]);
     expect(textsOf({ names: [] }, "names")).toEqual([]);
     for (const names of [undefined, "a", [1], ["a", null]]) {

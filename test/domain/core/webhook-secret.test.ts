@@ -62,7 +62,7 @@ describe("the value of a kind", () => {
     expect(made).toBe("f0370e6621d0dbd761c95bd2b811b66a2e43db7d6d8eca1ef66a93683b2041df");
   });
 
-  it("is valid for its own kind only, before, during and after a rotation, whatever the secrets are", () => {
+  it("is valid only for its own kind, before, during and after a rotation, whatever the secrets are", () => {
     const value = fc.string({ unit: "binary", minLength: 1 });
     const kind = fc.constantFrom(...kinds);
     fc.assert(

@@ -6,7 +6,7 @@ import { accountId, userId } from "../samples.ts";
 import { anyIds, map, reasonOf } from "./mapped.ts";
 
 describe("a payload", () => {
-  it("may hold nulls in any field, unknown ones and __proto__", () => {
+  it("may contain nulls in any field, unknown fields and __proto__", () => {
     const payload: unknown = JSON.parse(
       `{"action":"connect_account","account_id":"${accountId}","user_id":null,"datasource_id":null,
         "connected":null,"created_at":null,"data":null,"new":[{"a":1}],"__proto__":{"connected":true}}`,
@@ -14,7 +14,7 @@ describe("a payload", () => {
     expect(map(payload)).toEqual({ type: "account.connected", accountId });
   });
 
-  it("may name subjects in upper case, which are one with those in lower case", () => {
+  it("may name subjects in upper case, which equal those in lower case", () => {
     expect(map({ action: "connect_account", account_id: accountId.toUpperCase() }).accountId).toBe(accountId);
   });
 
@@ -26,7 +26,7 @@ describe("a payload", () => {
     }
   });
 
-  it("with a text that no key or queue can carry is refused", () => {
+  it("with a text that no key or queue accepts is refused", () => {
     for (const id of [
       "x".repeat(201),
       "\u0000",
@@ -84,7 +84,7 @@ describe("a payload", () => {
     );
   });
 
-  it("with a field of the wrong sort is refused by its name", () => {
+  it("with a field of the wrong type is refused by its name", () => {
     const account = { action: "update_account", account_id: accountId };
     expect(reasonOf({ ...account, connected: "yes" })).toBe(
       "connected: expected true or false, not this text",

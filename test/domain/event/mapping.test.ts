@@ -127,7 +127,7 @@ describe("a mapping from the settings", () => {
     );
   });
 
-  it("that translates to no known event refuses the payload", () => {
+  it("that returns no known event refuses the payload", () => {
     const mapping = parseMapping({ ...anyIds, types: { go: "account.gone", no: 5 } });
     for (const action of ["go", "no"]) {
       expect(reasonOf({ action, account_id: "a" }, mapping)).toBe(

@@ -95,7 +95,7 @@ describe("update_multi_endpoint", () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(3);
   });
 
-  it("leaves update_endpoint as it is: one event, whose identity is the webhook's", () => {
+  it("does not change update_endpoint: one event, whose identity is the webhook's", () => {
     const body = { event: "update_endpoint", ...about, endpoint: "income" };
     const id = identify("endpoints", Buffer.from(JSON.stringify(body)));
     expect(eventsIn(body, endpoints, { kind: "endpoints" })).toEqual([{ id, facts: updated("income") }]);

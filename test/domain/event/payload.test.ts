@@ -31,7 +31,7 @@ describe("a body", () => {
     expect(keptOf('[{"link":1},{"link":1,"link":2}]')).toBe("[{},{}]");
   });
 
-  it("keeps no trace of a credential wherever it stands", () => {
+  it("keeps no trace of a credential anywhere", () => {
     const canary = "canary-9f3c";
     const tree = fc.letrec<{ node: unknown }>((tie) => ({
       node: fc.oneof(
@@ -58,7 +58,7 @@ describe("a body", () => {
     );
   });
 
-  it("may be any JSON value, not an object alone", () => {
+  it("may be any JSON value, not only an object", () => {
     for (const text of ["null", "5", '"link"', "[]", "true", '["link","session"]']) {
       expect(keptOf(text)).toBe(text);
     }
@@ -76,7 +76,7 @@ describe("a body without credentials", () => {
 });
 
 describe("a body that can't be read", () => {
-  it("is described by its kind of error, with a position where there is one", () => {
+  it("is described by its kind of error, with a position if there is one", () => {
     expect(errorOf("")).toBe("not JSON");
     expect(errorOf('{"a" 1}')).toBe("not JSON at position 5");
     expect(errorOf("\u0000")).toMatch(/^not JSON/);
@@ -93,7 +93,7 @@ describe("a body that can't be read", () => {
     expect(errorOf(`{"[{":"[[",${'"a":{'.repeat(99)}"[":1${"}".repeat(100)}`)).toBeUndefined();
   });
 
-  it("is never quoted in its error, not even where it imitates the engine's own message", () => {
+  it("is never quoted in its error, not even if it imitates the engine's own message", () => {
     const canaries = ["at position 78051120", "in JSON at position 78051120", "canary", "78051120"];
     for (const canary of canaries) {
       for (const text of [canary, `${canary} `, `{"a":${canary}`, `{"a":"${canary}`, `["${canary}" x]`]) {

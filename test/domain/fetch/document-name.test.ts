@@ -32,7 +32,7 @@ describe("the name of data", () => {
     expect(nameOfData({ endpoint: "income", range }, "/")).toBe("income/2026-01-01..2026-01-31");
   });
 
-  it("is read as it was written, and refused by the field that is wrong", () => {
+  it("is parsed as it was written, and refused by the invalid field", () => {
     for (const name of [{ endpoint: "income" }, { endpoint: "income", range }]) {
       expect(parseDataName({ ...name, version: 1 })).toEqual(name);
     }

@@ -97,7 +97,7 @@ describe("a stored document", () => {
     );
   });
 
-  it("is refused by the name of the field that is wrong", () => {
+  it("is refused by the name of the invalid field", () => {
     const stored = documentRead(undefined, "d", { asOf: 1 });
     for (const field of ["subject", "endpoint", "asOf", "by", "announced"]) {
       expect(() => parseDocument({ ...stored, [field]: null }), field).toThrow(

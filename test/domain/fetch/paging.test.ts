@@ -40,7 +40,7 @@ function follow(paging: PagingSettings, answer: (call: ReturnType<typeof pageCal
   return { calls, items };
 }
 
-it("a list's shortest page holds one item, where its length can be chosen", () => {
+it("the minimum page size is one item, if it can be chosen", () => {
   expect(shortestPage("/list", cursors)).toBe("/list");
   const sized = { ...cursors, pageSize: { parameter: "limit", items: 500 } };
   expect(shortestPage("/list?x=1", sized)).toBe("/list?x=1&limit=1");
@@ -124,7 +124,7 @@ describe("a list is followed", () => {
     ["an object with another list", '{"list":[1]}', cursors],
     ["a text", '"next"', cursors],
     ["an object without a list", '{"data":{"a":1}}', numbers],
-  ])("no further than %s that says nothing of pages", (_, text, paging) => {
+  ])("only to %s without paging information", (_, text, paging) => {
     expect(readPage(text, paging).next).toBeUndefined();
   });
 });
@@ -133,7 +133,7 @@ describe("a list is given up", () => {
   const failing = (paging: PagingSettings, answer: (call: { path: string }) => string) => () =>
     follow(paging, answer);
 
-  it("over the most pages", () => {
+  it("over the maximum number of pages", () => {
     let pages = 0;
     expect(
       failing({ ...cursors, maxPages: 5 }, () => {

@@ -26,14 +26,14 @@ describe("a refresh is due", () => {
     expect(isRefreshDue(day, at(1000 * minute), { ...settings, marginFraction: 0.25 })).toBe(false);
   });
 
-  test("three runs and five minutes before the end, where that is more than the share", () => {
+  test("three runs and five minutes before the end, if that is earlier than the share", () => {
     expect(isRefreshDue(lived(90), at(39 * minute), settings)).toBe(false);
     expect(isRefreshDue(lived(90), at(40 * minute), settings)).toBe(true);
     expect(isRefreshDue(endingAt(90), at(39 * minute), settings)).toBe(false);
     expect(isRefreshDue(endingAt(90), at(40 * minute), settings)).toBe(true);
   });
 
-  test.each([{}, { issuedAt }])("on every run where the end can't be read: %j", (lifetime) => {
+  test.each([{}, { issuedAt }])("on every run if the end cannot be read: %j", (lifetime) => {
     expect(isRefreshDue(lifetime, at(0), settings)).toBe(true);
   });
 
@@ -76,12 +76,12 @@ describe("a token is near its end", () => {
     expect(isNearEnd(day, at(2000 * minute), settings)).toBe(true);
   });
 
-  test("where its start can't be read, by what three runs and the clocks' skew need", () => {
+  test("if its start cannot be read, by three runs and the clocks' skew", () => {
     expect(isNearEnd(endingAt(90), at(65 * minute), settings)).toBe(false);
     expect(isNearEnd(endingAt(90), at(71 * minute), settings)).toBe(true);
   });
 
-  test.each([{}, { issuedAt }])("never where its end can't be read: %j", (lifetime) => {
+  test.each([{}, { issuedAt }])("never if its end cannot be read: %j", (lifetime) => {
     expect(isNearEnd(lifetime, at(2000 * minute), settings)).toBe(false);
   });
 
@@ -157,7 +157,7 @@ describe("a token succeeds the current one", () => {
     expect(succeeds(next, current, readLifetime)).toBe(expected);
   });
 
-  test("and never the other way round as well (law)", () => {
+  test("never in both directions (law)", () => {
     const token = fc.record({
       versionId: fc.constantFrom("v0", "v1", "v2"),
       token: fc.constantFrom("a@1", "b@2", "b@1", "opaque", "other"),
@@ -173,7 +173,7 @@ describe("a token succeeds the current one", () => {
   });
 });
 
-test("a token is a word of visible ASCII, and nothing that is longer than any token", () => {
+test("a token is a word of visible ASCII of limited length", () => {
   expect(["a", "a.b.c", "~".repeat(maxTokenBytes)].map(hasTokenForm)).toEqual([true, true, true]);
   for (const text of ["", "a b", "a\n", "é", "~".repeat(maxTokenBytes + 1)])
     expect(hasTokenForm(text)).toBe(false);

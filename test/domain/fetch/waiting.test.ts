@@ -34,7 +34,7 @@ describe("the wait of a task", () => {
 });
 
 describe("a task that keeps failing", () => {
-  it("is given up at receive 990 or after 13 days, before SQS moves or drops it", () => {
+  it("is rejected at receive 990 or after 13 days, before SQS moves or drops it", () => {
     expect(limits).toEqual({ maxReceives: 990, maxAgeSeconds: 13 * day });
     expect(isGivenUp(989, 13 * day - 1, limits)).toBe(false);
     expect(isGivenUp(990, 0, limits)).toBe(true);
@@ -42,7 +42,7 @@ describe("a task that keeps failing", () => {
     expect(maxReceiveCount).toBeGreaterThan(limits.maxReceives);
   });
 
-  it("is given up before its queue drops it, however long that keeps it", () => {
+  it("is rejected before its queue drops it, whatever the queue's retention", () => {
     for (const retention of [60, day, 4 * day]) {
       const { maxAgeSeconds } = giveUpLimits(retention);
       expect(maxAgeSeconds).toBeLessThan(retention);

@@ -52,7 +52,7 @@ describe("a receipt of an event", () => {
     expect(ofEvent(user)).toMatchObject([{ type: "applyEvent", subject: { kind: "user", id: userId } }]);
   });
 
-  it("is processed as the first and as the last where several came at once", () => {
+  it("is processed as the first and as the last if several came at once", () => {
     expect(consequencesOf(eventChange(connected, 3, 0), settings)).toMatchObject([
       { type: "applyEvent", receipts: 1, since: 1 },
       { type: "applyEvent", receipts: 3, since: 3 },
@@ -185,7 +185,7 @@ describe("a change of a state", () => {
     expect(answered && tasksOf(ofState(again, answered))).toEqual([]);
   });
 
-  it("links an account to its user once, when the user becomes known", () => {
+  it("links an account to its user once, as soon as the user is known", () => {
     const link = { type: "link", userId, accountId };
     const first = applied([eventOf("account.created")]);
     const second = next(first, connected);
@@ -218,7 +218,7 @@ describe("a change of a document", () => {
     consequencesOf({ type: "document", before, after }, settings);
   const first = documentRead(undefined, "one", { asOf: 10 });
 
-  it("is published where its content is new, once, with the time of the call as its sequence", () => {
+  it("is published once if its content is new, with the time of the call as its sequence", () => {
     expect(ofDocument(undefined, first)).toMatchObject([
       { type: "publish", message: { type: "data.updated", sequence: "00000000000000000010" } },
     ]);
@@ -227,7 +227,7 @@ describe("a change of a document", () => {
     expect(messagesOf(ofDocument(same, documentRead(same, "two", { asOf: 30 })))).toHaveLength(1);
   });
 
-  it("is published where the content is gone, and not where there never was any", () => {
+  it("is published if the content is gone, and not if there never was any", () => {
     expect(messagesOf(ofDocument(first, documentRead(first, undefined, { asOf: 20 })))).toHaveLength(1);
     expect(ofDocument(undefined, documentRead(undefined, undefined, { asOf: 10 }))).toEqual([]);
   });

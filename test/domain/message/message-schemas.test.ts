@@ -39,7 +39,7 @@ describe("the contract with subscribers", () => {
     );
   });
 
-  it("promises no field that the domain never produces, and requires each that is always there", () => {
+  it("names no field that the domain never produces, and requires each that is always present", () => {
     const messages = fc.sample(messageHistories, { numRuns: 6000, seed: 1 }).flat();
     for (const type of messageTypes) {
       const seen = messages

@@ -61,7 +61,7 @@ describe("who may read", () => {
       [true, false, false, true],
     ],
     [["company-account.deleted"], [false, false, true, false]],
-  ])("reads what its filter lets through, and nothing else: %j", (types, expected) => {
+  ])("reads what its filter accepts, and nothing else: %j", (types, expected) => {
     const requests = [state("user"), state("account"), state("company-account"), document];
     const readers = [subscriber([account], types)];
     expect(requests.map((request) => mayRead(session("r"), request, readers, own))).toEqual(expected);
@@ -79,7 +79,7 @@ describe("who may read", () => {
     expect(mayRead(session("any"), document, readers, own)).toBe(false);
   });
 
-  it("by a grant reads what its own subscriber gets, not what all without principals get", () => {
+  it("with a grant reads what its own subscriber gets, not what all without principals get", () => {
     const readers = [
       subscriber([], ["account.*"], [`arn:aws:iam::${own}:role/team/granted`]),
       subscriber([], ["data.updated"]),

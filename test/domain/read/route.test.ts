@@ -79,7 +79,7 @@ describe("a path of the read API", () => {
     expect(route("/v1/users/u1", "DELETE")).toMatchObject({ status: 405 });
   });
 
-  it("that a message or a list gives leads to its subject and document, whatever the id (law)", () => {
+  it("in a message or a list leads to its subject and document, whatever the id (law)", () => {
     const kinds = fc.constantFrom("account" as const, "company-account" as const);
     const ids = fc.string({ minLength: 1, maxLength: 40, unit: "grapheme" });
     const special = fc.constantFrom(".", "..", "a/b", "a#b", "%2F", "%", "a b", "a?b");

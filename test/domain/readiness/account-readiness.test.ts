@@ -170,7 +170,7 @@ it.each<[string, readonly Document[], Failures, readonly Missing[]]>([
     [{ endpoint: "income", reason: "none" }],
   ],
 ])(
-  "is incomplete at the deadline where %s, and ready once that has come",
+  "is incomplete at the deadline if %s, and ready once that has arrived",
   (_, documents, failures, missing) => {
     const readiness = begun(90);
     const incomplete = atDeadline(readiness, 1_000, { state, documents, failures }, 99_000);

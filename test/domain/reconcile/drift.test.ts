@@ -58,11 +58,11 @@ describe("a listed user", () => {
     expect(compareUser(undefined, { id: userId }, lately)).toMatchObject({ drift: "missing" });
   });
 
-  it("that was created lately is left to its webhook", () => {
+  it("that was created recently is left to its webhook", () => {
     expect(compareUser(undefined, { ...user, createdAt: lately }, lately)).toBe("agrees");
   });
 
-  it("that is known agrees, and one known as deleted stays deleted", () => {
+  it("that is in the table agrees, and one deleted there stays deleted", () => {
     const known = applied([eventOf("user.created", { userId })]);
     expect(compareUser(known, user, lately)).toBe("agrees");
     expect(compareUser({ ...known, deleted: true }, user, lately)).toBe("deleted");
@@ -80,7 +80,7 @@ describe("a listed account", () => {
     }
   });
 
-  it("that was created lately is left to its webhook", () => {
+  it("that was created recently is left to its webhook", () => {
     const recent = { ...account(true), createdAt: lately };
     expect(compareAccount(userId, undefined, recent, lately)).toBe("agrees");
   });
@@ -129,7 +129,7 @@ describe("a known account that is not listed", () => {
     });
   });
 
-  it("agrees where it was deleted, or was never known", () => {
+  it("agrees if it was deleted, or was never known", () => {
     expect(orphaned(gone)).toBe("agrees");
     expect(orphaned(undefined)).toBe("agrees");
   });

@@ -109,7 +109,7 @@ describe("a run after lost webhooks", () => {
     expect(isRequested(request, run, grace, minuteAfter(now))).toBe(isDue);
   });
 
-  it("reads documents again where webhooks of endpoints were lost, until a run has begun", () => {
+  it("reads documents again if webhooks of endpoints were lost, until a run has begun", () => {
     const first = lost(0, "endpoints");
     const second = lost(5, "accounts", first);
     expect(second).toEqual({

@@ -43,7 +43,7 @@ describe("a list of registrations", () => {
     ],
     ["another state", { webhooks: [{ ...known, type: "moved" }] }, "a state that this release"],
     ["elsewhere without an address", { webhooks: [{ ...known, type: "elsewhere" }] }, "url: expected a text"],
-  ])("is refused where it has %s", (_, value, reason) => {
+  ])("is refused if it has %s", (_, value, reason) => {
     expect(() => parseRegistrations(value)).toThrow(reason);
   });
 });
@@ -82,7 +82,7 @@ const begun = startRun(undefined, at, true);
 const ended = endRun({ ...begun, version: 7 }, later(1));
 
 describe("a run", () => {
-  it("is due at first, while it has not ended, and when its period is over since it began", () => {
+  it("is due at first, until it has ended, and a period after it began", () => {
     expect(isDue(undefined, 24, at)).toBe(true);
     expect(isDue(begun, 24, at)).toBe(true);
     expect(isDue(ended, 24, later(23.9))).toBe(false);
@@ -100,7 +100,7 @@ describe("a run", () => {
     expect(isDue(endRun(startRun(undefined, at, false), later(1)), 24, later(2))).toBe(false);
   });
 
-  it("begins at the first page with nothing counted, over the version of the one before", () => {
+  it("begins at the first page with empty counts, with the next version", () => {
     const { counts, ...run } = startRun(ended, later(24), true);
     expect(run).toEqual({
       ...{ version: 7, startedAt: later(24).toISOString(), isScheduled: true },
@@ -118,7 +118,7 @@ describe("a run", () => {
     });
   });
 
-  it("adds up what its steps found, and its pages' unreadable items", () => {
+  it("sums its steps' findings, and its pages' unreadable items", () => {
     const first = advance(begun, "u-1", { listed: 2, missing: 3, orphaned: 1, skipped: 1 });
     const second = turnPage(advance(first, "u-2", { listed: 1, conflicting: 1 }), next, 2, at);
     expect(second).toMatchObject({ page: next, counts: { listed: 3, missing: 3, skipped: 3 } });

@@ -50,7 +50,7 @@ describe("a stored replay", () => {
     ["pending", { counts: { ...run.counts, pending: "7" } }],
     ["sent", { counts: { ...run.counts, sent: undefined } }],
     ["lender", { counts: { ...run.counts, sent: { lender: "5" } } }],
-  ])("is refused where a field is missing or wrong, by its name: %s", (name, change) => {
+  ])("is refused if a field is missing or invalid, by its name: %s", (name, change) => {
     expect(() => parseReplayRun({ ...run, ...change })).toThrow(name);
   });
 });
@@ -106,7 +106,7 @@ it("a dead letter ends when its queue's retention is over, counted from its send
 });
 
 describe("how often a dead letter was redriven", () => {
-  it("is counted, and names the run that redrove it last", () => {
+  it("is counted, with the last run that redrove it", () => {
     const first = nextRedriveCount(undefined, "run-a");
     expect(readRedriveCount(first)).toEqual({ count: 1, run: "run-a" });
     expect(readRedriveCount(nextRedriveCount(first, "run-b"))).toEqual({ count: 2, run: "run-b" });

@@ -239,7 +239,7 @@ describe("the provider's answer", () => {
     expect(apply(settled, timed("connected", 99), 1)).toMatchObject({ connected: false, unconfirmed: true });
   });
 
-  it("that knows nobody is believed only where an event announced the deletion, for a deletion is final", () => {
+  it("of 404 takes effect only if an event announced the deletion, because a deletion is final", () => {
     expect(() => answer(waiting, 2, { found: false }, { at })).toThrow("no event announced its deletion");
     const announced = apply(waiting, deleted, 1);
     expect(answer(announced, 3, { found: false }, { at })).toMatchObject({
@@ -251,7 +251,7 @@ describe("the provider's answer", () => {
     expect(() => answer(doubted, 5, { found: false }, { at })).toThrow("no event announced its deletion");
   });
 
-  it("that does not say whether it is connected confirms existence alone", () => {
+  it("without connected confirms only existence", () => {
     expect(answer(waiting, 2, { found: true }, { at })).toMatchObject({
       connected: true,
       unconfirmed: false,
@@ -268,7 +268,7 @@ describe("who owns an account", () => {
     expect(state).toMatchObject({ userId, datasourceId: "d-1" });
   });
 
-  it("is learned also from an event that is stale, or comes after the deletion", () => {
+  it("is learned even from an event that is stale, or after the deletion", () => {
     const late = eventOf("account.connected", { userId, datasourceId: "d-1", time: minute(1) });
     const owner = { userId, datasourceId: "d-1" };
     expect(applied([timed("disconnected", 2), late])).toMatchObject({ ...owner, connected: false });

@@ -101,7 +101,7 @@ describe("a stored state", () => {
     for (const state of states) expect(parseState(JSON.parse(JSON.stringify(state)))).toEqual(state);
   });
 
-  it("is refused where a field is missing or wrong, by the field's name", () => {
+  it("is refused if a field is missing or invalid, by its name", () => {
     const stored = applied([connected]);
     const broken: [string, unknown][] = [
       ["state", null],

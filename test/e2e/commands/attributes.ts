@@ -27,7 +27,7 @@ export function describeAttributes(use: () => LookedUpStage): void {
       expect(shown.json()).toMatchObject({ event: { attributes: { loanId: "(text)" } } });
     });
 
-    it("masks the attributes of the user whom it is about, until they are revealed", async () => {
+    it("masks its user's attributes until they are revealed", async () => {
       for (const [kind, id] of [
         ["user", user],
         ["account", account],

@@ -100,7 +100,7 @@ export function describeAudit(use: () => OperatedStage): void {
       expect(await trail()).toEqual(known);
     });
 
-    it("has documents fetched again, of all endpoints or one, and shows the provider's last answers", async () => {
+    it("fetches documents again, of all endpoints or one, and shows the provider's last answers", async () => {
       const { sandbox } = stage.system;
       const calls = () => sandbox.calls().filter(({ path }) => path.includes(`/accounts/${account}/`)).length;
       const before = calls();

@@ -161,7 +161,7 @@ describe("bad input and faults, of every command", () => {
       ["dlq purge users --id ID --yes", "user"],
     ] as const;
     it.each(asking)(
-      "ends with 4 for the id of another kind, as for that of nobody: %s",
+      "exits with 4 for an id of another kind, as for an unknown one: %s",
       async (line, kind) => {
         const items = await countItems();
         const others = kind === "user" ? user : account;
@@ -179,7 +179,7 @@ describe("bad input and faults, of every command", () => {
       `erase status ${nobody}`,
       "events show Yk3wq0Zt",
       "events show Yk3wq0Zt --user USER",
-    ])("ends with 4 for an id of nothing: %s", async (line) => {
+    ])("exits with 4 for an unknown id: %s", async (line) => {
       const result = await run(line.replace("USER", user));
       expect(result).toMatchObject({ code: 4, stdout: "" });
       expect(result.stderr).toMatch(/Yk3wq0Zt|00000000/);
@@ -209,7 +209,7 @@ describe("bad input and faults, of every command", () => {
       expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
     });
 
-    it("shows first what an erasure and a purge would destroy, and destroys nothing unless that is confirmed", async () => {
+    it("shows what an erasure and a purge would destroy, and destroys nothing without confirmation", async () => {
       const items = await countItems();
       expect(await run(`erase user ${user}`)).toMatchObject({
         code: 2,
@@ -259,7 +259,7 @@ describe("bad input and faults, of every command", () => {
 
     // Commands that follow without end come last: they may still read after they were ended.
     it.each([...onSystem.map(({ name }) => name).filter((name) => !endless.includes(name)), ...endless])(
-      "says that credentials have expired, also in the middle: %s",
+      "reports expired credentials, even during the command: %s",
       async (name) => {
         let calls = 0;
         const stop = stage.system.stack.gateway.intercept(async ({ principal, service }, phase) => {

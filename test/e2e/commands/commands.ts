@@ -50,7 +50,7 @@ export function describeCommands(use: () => OperatedStage): void {
     describe("token set", () => {
       const set = (input: string, ...flags: string[]) => operated.run(["token", "set", ...flags], { input });
 
-      it("makes the token of the standard input current, and shows its end but never the token", async () => {
+      it("makes the token from standard input current, and shows its expiry but never the token", async () => {
         const token = await system.sandbox.issueToken(7_200);
         const result = await set(`${token}\n`, "--json");
         expect(result).toMatchObject({ code: 0, stderr: "" });
@@ -84,7 +84,7 @@ export function describeCommands(use: () => OperatedStage): void {
         expect(await storedToken()).toBe(before);
       });
 
-      it("refuses a token whose time is over, and one that is an argument", async () => {
+      it("refuses an expired token, and one that is passed as an argument", async () => {
         const before = await storedToken();
         const past = `${base64({ alg: "none" })}.${base64({ exp: 1_700_000_000 })}.x`;
         expect(await set(past)).toMatchObject({
@@ -166,7 +166,7 @@ export function describeCommands(use: () => OperatedStage): void {
         });
       });
 
-      it("leaves the webhooks of another stage to it, until they are to be taken over", async () => {
+      it("leaves another stage's webhooks to that stage unless told to take them over", async () => {
         await misdirectWebhooks("https://other-stage.example");
         const others = registeredUrls();
         const register = (...flags: string[]) => operated.run(["webhooks", "register", ...flags]);

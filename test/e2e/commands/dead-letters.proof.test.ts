@@ -107,7 +107,7 @@ describe("dead letters, from the command line", () => {
     expect(await deadLettersIn("Users")).toHaveLength(3);
   });
 
-  it("purges those that are chosen, after asking with their number, and no others", async () => {
+  it("purges the selected ones after asking with their number, and no others", async () => {
     const before = await deadLettersIn("Users");
     const asked = await run("purge", "users", "--reason", "no event name");
     expect(asked).toMatchObject({ code: 2, stdout: "" });
@@ -122,7 +122,7 @@ describe("dead letters, from the command line", () => {
     expect((await deadLettersIn("Users")).map(({ messageId }) => messageId)).toEqual([left[0]?.messageId]);
   });
 
-  it("redrives a task that the provider refused: its data is there then", async () => {
+  it("redrives a task that the provider refused, whose data is then stored", async () => {
     const { sandbox, access } = operated.system;
     sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 422 });
     const { accounts } = await sandbox.createUsers(1);
@@ -193,7 +193,7 @@ describe("dead letters, from the command line", () => {
   const addDeadLetter = (name: string, reason: string) =>
     sqsSender(sqs)(output(`${name}DeadLetterQueueUrl`), [{ body: `because of ${reason}`, reason }]);
 
-  it("says how many dead letters it could not see, since another reader has them", async () => {
+  it("reports how many dead letters another reader holds", async () => {
     await addDeadLetter("CompanyAccounts", "x");
     const giveBack = await hold("CompanyAccounts", 60);
     expect((await run("redrive", "company-accounts")).stdout).toContain("In the hands of another reader: 1.");
@@ -201,7 +201,7 @@ describe("dead letters, from the command line", () => {
     await giveBack();
   });
 
-  it("are shown once another reader gives them back, and those that it keeps are spoken of", async () => {
+  it("are shown once another reader releases them, and those that it keeps are reported", async () => {
     await addDeadLetter("Endpoints", "held");
     await hold("Endpoints", 2);
     expect((await run("show", "endpoints")).stdout).toContain("held");
@@ -217,7 +217,7 @@ describe("dead letters, from the command line", () => {
     [["redrive", "users", "--limit", "0"], '--limit "0" is not a whole number above zero'],
     [["purge", "users", "--reason", ""], "--reason is empty"],
     [["redrive"], "missing required argument 'queue'"],
-  ])("are left alone where a command is used wrongly: %j", async (args, message) => {
+  ])("stay in their queue if a command is used wrongly: %j", async (args, message) => {
     expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
   });
 });

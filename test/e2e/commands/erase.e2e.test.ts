@@ -79,7 +79,7 @@ describe("erase, against the running stack", () => {
     }
   };
 
-  it("erases a user with all accounts, says what was removed, and notifies subscribers", async () => {
+  it("erases a user with all accounts, reports what was removed, and notifies subscribers", async () => {
     const { userId, accountId } = connectedUser();
     const stays = remaining();
     const deadLetters = output("FetchDeadLetterQueueUrl");
@@ -210,7 +210,7 @@ describe("erase, against the running stack", () => {
     expect(await operated.run(["hold", "clear", "user", userId, ...reason])).toMatchObject({ code: 4 });
   });
 
-  it("follows a deletion at the provider, where the setting says so", async () => {
+  it("follows a deletion at the provider, if the setting is on", async () => {
     const { userId, accountId } = connectedUser();
     operated.system.sandbox.deleteUser(userId);
     await idle();
@@ -252,7 +252,7 @@ describe("erase, against the running stack", () => {
   });
 
   describe("restore", () => {
-    it("refuses the stage's own table, and one that is not there, before anything is done", async () => {
+    it("refuses the stage's own table, and a missing one, before anything is done", async () => {
       expect(await operated.run(["restore", output("TableName"), "--yes"])).toMatchObject({
         code: 2,
         stderr: expect.stringContaining("That is the stage's own table."),

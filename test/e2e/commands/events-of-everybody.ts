@@ -44,7 +44,7 @@ export function describeHistory(use: () => LookedUpStage): void {
     for (const { subject } of events) expect(subject).toBe(`account/${account}`);
   });
 
-  it("lists by time and the newest first, up to a limit, and says how many more there are", async () => {
+  it("lists newest first, by time and up to a limit, and reports how many more there are", async () => {
     const { events } = await listLogged("--since", "1h", "--limit", "500");
     const times = events.map(({ at }) => at);
     expect(times).toEqual(times.toSorted().toReversed());

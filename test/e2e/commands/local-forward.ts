@@ -29,7 +29,7 @@ export function describeForward(use: () => LookedUpStage): void {
       };
     };
 
-    it("posts what waited and what comes to an address of this machine, and empties the queue, until Ctrl-C", async () => {
+    it("posts waiting and new messages to a local URL, and empties the queue, until Ctrl-C", async () => {
       const got: { id: string; type: string; subject: string }[] = [];
       const server = createServer(async (request, response) => {
         const chunks: Buffer[] = [];
@@ -71,7 +71,7 @@ export function describeForward(use: () => LookedUpStage): void {
       server.close();
     });
 
-    it("takes nothing from a subscriber with readers of its own, unless that is confirmed", async () => {
+    it("takes nothing from a subscriber with its own readers without confirmation", async () => {
       const before = await depthOf("everything");
       const args = ["local", "forward", "--to", "http://127.0.0.1:1/", "--subscriber", "everything"];
       expect(await stage.run(args)).toMatchObject({

@@ -59,14 +59,14 @@ describe("looking up, on the running stack", () => {
       expect(stderr).toBe("");
     });
 
-    it("lists an account's events, also those that lie with its user", async () => {
+    it("lists an account's events, including those in its user's partition", async () => {
       const mine = (await stage.storedEvents()).filter(({ event }) => event.accountId === account);
       expect((await list("--account", account)).ids).toEqual(idsOf(mine));
     });
 
     describeHistory(() => stage);
 
-    it("lists by state from a scan of the table, having said what it costs: what is to be fetched, until it is", async () => {
+    it("lists by state from a scan of the table after stating its cost: events to fetch, until they are fetched", async () => {
       const { ids: none, stderr } = await list("--state", "fetching");
       expect(none).toEqual([]);
       expect(stderr).toMatch(/reads the whole table: about \d+ items.*read units.*US\$/);
@@ -82,7 +82,7 @@ describe("looking up, on the running stack", () => {
       expect((await list("--account", account, "--state", "done")).ids).toContain(id);
     });
 
-    it("prints a table for people, and says where there is nothing", async () => {
+    it("prints a table, and reports an empty one", async () => {
       const { stdout } = await stage.run(["events", "list", "--user", other]);
       expect(stdout).toMatch(/^RECEIVED +TYPE +SUBJECT +TIMES +STATE +OUTCOME +ID\n/);
       expect(stdout).toContain(`user/${other}`);
@@ -137,7 +137,7 @@ describe("looking up, on the running stack", () => {
       expect(details[3]).toBe("to everything");
     });
 
-    it("takes an id that begins as an option does, and still no option that it does not know", async () => {
+    it("accepts an id that begins like an option, and still no unknown option", async () => {
       const id = stage.announceEndpoint({ data_available: false }, (each) => each.startsWith("-"));
       await waitUntilIdle(stage.system);
       expect((await show(id, "--account", account)).event.id).toBe(id);
@@ -147,7 +147,7 @@ describe("looking up, on the running stack", () => {
       });
     });
 
-    it("finds it in the whole table where nobody is named, having said what that costs", async () => {
+    it("finds it in the whole table without a subject, after stating the cost", async () => {
       const { event } = await someEvent("account.created");
       const { event: found, timeline, stderr } = await show(event.id);
       expect(found).toEqual(event);
@@ -179,7 +179,7 @@ describe("looking up, on the running stack", () => {
       expect((await list("--state", "stored")).ids).toEqual([]);
     });
 
-    it("masks the body, but for ids, until it is to be revealed", async () => {
+    it("masks the body, except ids, unless it is to be revealed", async () => {
       const { event, body, owner } = await someEvent("account.created");
       const { text } = z.object({ text: z.string() }).parse(body);
       const ids = [event.userId, event.accountId, event.datasourceId];
@@ -196,7 +196,7 @@ describe("looking up, on the running stack", () => {
       expect(stdout).toContain("Body, masked (--reveal shows it):");
     });
 
-    it("shows in which dead-letter queue something of an event waits, and leaves it there", async () => {
+    it("shows in which dead-letter queue an event's message waits, and leaves it there", async () => {
       stage.system.sandbox.fault({ path: `/${account}/wallet`, status: 422, share: 1 });
       const id = stage.announceEndpoint({ endpoint: "wallet" });
       await waitUntilIdle(stage.system);
@@ -227,7 +227,7 @@ describe("looking up, on the running stack", () => {
       });
     });
 
-    it("refuses an id that nothing has, that several have, or that nothing can have", async () => {
+    it("refuses an unknown, an ambiguous and an invalid id", async () => {
       const refused = async (code: number, ...words: string[]) => {
         const result = await stage.run(["events", "show", ...words]);
         expect(result).toMatchObject({ code, stdout: "" });
@@ -250,7 +250,7 @@ describe("looking up, on the running stack", () => {
   });
 
   describe("events tail", () => {
-    it("follows events that come and what follows from them, until Ctrl-C", async () => {
+    it("follows events and their effects until Ctrl-C", async () => {
       await using tail = runProgram("packages/cli/main.ts", [
         "events",
         "tail",

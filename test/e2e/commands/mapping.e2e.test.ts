@@ -108,7 +108,7 @@ describe("mapping try", () => {
   const tryText = (input: string, ...flags: string[]) =>
     runInProcess(["mapping", "try", "-", ...flags], { input });
 
-  it("shows which kinds map a payload, and why the others don't", async () => {
+  it("shows which kinds map a payload, and why others do not", async () => {
     const { code, stdout } = await tryText(`{"action":"create_user","data":{"id":"${account}"}}`);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^type +action \|\| event .*create_user$/m);
@@ -163,7 +163,7 @@ describe("mapping try", () => {
       ["--header", `ce-subject: ${account}`],
       { reason: "accountId: missing", remedy: 'perhaps {"header":"ce-subject"}' },
     ],
-  ])("says why, and what to do: %s", async (_, input, flags, { reason, remedy }) => {
+  ])("reports the reason and the remedy: %s", async (_, input, flags, { reason, remedy }) => {
     const { code, stdout, stderr } = await tryText(input, "--kind", "accounts", ...flags);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -195,7 +195,7 @@ describe("mapping try", () => {
     });
   });
 
-  it("never shows what users' bodies hold of live credentials", async () => {
+  it("never shows live credentials in users' bodies", async () => {
     const body = `{"action":"create_user","data":{"id":"${account}","link":"canary","session":"canary"}}`;
     const { stdout, stderr } = await tryText(body, "--json");
     expect(stdout + stderr).not.toContain("canary");

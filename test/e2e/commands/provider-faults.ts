@@ -61,7 +61,7 @@ export function describeProviderFaults(use: () => OperatedStage): void {
       await expect.poll(list, { timeout: 10_000 }).toHaveLength(1);
     });
 
-    it("leave deletions that an operator accepts, once", async () => {
+    it("leave deletions that an operator can accept once", async () => {
       expect(await json("reconcile", "accept-deletions")).toMatchObject({ accepted: 0 });
       const run = await runScheduled();
       const [userId = "", accountId = ""] = [users[0], randomUUID()];
@@ -81,7 +81,7 @@ export function describeProviderFaults(use: () => OperatedStage): void {
       expect(await found().deletions()).toEqual([]);
     });
 
-    it("are undone by reconcile undelete, which subscribers hear of, and which names whom it left alone", async () => {
+    it("are undone by reconcile undelete, which notifies subscribers, and lists whom it skipped", async () => {
       const [, id = "", alive = ""] = accounts;
       const subject = { kind: "account", id } as const;
       const { state: change } = versionedRecords(table, tableName());

@@ -32,7 +32,7 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
     ...(reachesLocalStack ? inPython : []),
   ] as const)(title, (_, runtime, args) => printsIncome(runtime, args));
 
-  it("names for each subscriber a program that prints something of it", async () => {
+  it("names a program for each subscriber that prints its messages", async () => {
     const { system } = use();
     const details = printableAddresses(addressesOf(system), system, undefined);
     const commandOf = (name: string) => printedFor(name, details).command;

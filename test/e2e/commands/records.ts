@@ -129,7 +129,7 @@ export function describeRecords(use: () => LookedUpStage): void {
       expect(result).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(reason) });
     });
 
-    it("refuses an endpoint that is not there, naming those that are", async () => {
+    it("refuses an unknown endpoint, listing the known ones", async () => {
       const result = await stage.run(["records", "show", "account", account, "--data", "incme"]);
       expect(result).toMatchObject({
         code: 2,
@@ -162,7 +162,7 @@ export function describeRecords(use: () => LookedUpStage): void {
     const list = async (...flags: string[]) => listed.parse((await run("list", ...flags)).json()).documents;
     const revealed = async () => (await stage.run(["audit", "list", "--act", "reveal"])).stdout;
 
-    it("list shows those of an account, of a user's accounts, or of all, without what is in them", async () => {
+    it("list shows those of an account, of a user's accounts, or all, without their content", async () => {
       const ofAccount = await list("--account", account);
       expect(ofAccount).toHaveLength((await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#")).length);
       expect(ofAccount.map(({ version }) => version)).toEqual(
@@ -228,7 +228,7 @@ export function describeRecords(use: () => LookedUpStage): void {
       expect(await revealed()).toMatch(/reveal +document of account +\S+ +1 +done/);
     });
 
-    it("export writes each document of an endpoint as a line, says its price before, and is recorded", async () => {
+    it("export writes each document of an endpoint as a line, states its price first, and is recorded", async () => {
       const to = join(directory, "income");
       const { stderr, json } = await run("export", "--endpoint", "income", "--since", "24h", "--to", to);
       expect(stderr).toMatch(

@@ -85,7 +85,7 @@ describe("repair, on the running stack", () => {
       data_available: true,
     });
 
-  it("derives from the table what an outage of the relay has lost: states, data, messages", async () => {
+  it("restores from the table what an outage of the relay has lost: states, data, messages", async () => {
     const before = new Date().toISOString();
     const endFault = breakRelay(true);
     const { users, accounts } = await system.sandbox.createUsers(1);
@@ -149,7 +149,7 @@ describe("repair, on the running stack", () => {
     expect([...(await announced()).values()]).toContain("endpoint.updated");
   });
 
-  it("leaves a batch that can't be relayed, says why, and relays the others", async () => {
+  it("leaves a batch that cannot be relayed, reports why, and relays the others", async () => {
     const endFault = breakRelay(false);
     announceEndpoint();
     await idle();
@@ -218,7 +218,7 @@ describe("repair, on the running stack", () => {
     expect([...(await announced()).values()]).toContain("endpoint.updated");
   });
 
-  it("repairs nothing of whoever was erased", async () => {
+  it("repairs nothing of erased users", async () => {
     const other = String((await system.sandbox.createUsers(1)).users[0]);
     await idle();
     expect(await operated.run(["erase", "user", other, "--yes"])).toMatchObject({ code: 0 });

@@ -107,7 +107,7 @@ export function describeReplay(use: () => OperatedStage): void {
       expect(await drain("accounts")).toEqual([]);
     });
 
-    it("keeps to a subscriber's filter, unless it is to get all types", async () => {
+    it("respects a subscriber's filter, unless told to send all types", async () => {
       await replay("--subscriber", "accounts", "--user", user);
       const filtered = await drain("accounts");
       expect(filtered.length).toBeGreaterThan(0);
@@ -116,7 +116,7 @@ export function describeReplay(use: () => OperatedStage): void {
       expect((await drain("accounts")).map(({ type }) => type)).toContain("data.updated");
     });
 
-    it("asks before all subscribers get messages again", async () => {
+    it("asks for confirmation before all subscribers get messages again", async () => {
       const flags = ["--all-subscribers", "--user", user];
       expect(await replay(...flags)).toMatchObject({
         code: 2,
@@ -132,7 +132,7 @@ export function describeReplay(use: () => OperatedStage): void {
       expect(counts.everything).toBeGreaterThan(counts.accounts);
     });
 
-    it("killed, goes on from where it stood, by its id, and is gone when it is done", async () => {
+    it("that is killed resumes by its id, and is deleted when it is done", async () => {
       await replay("--subscriber", "everything");
       const whole = await drain("everything");
       expect(whole.length).toBeGreaterThan(20);
@@ -160,7 +160,7 @@ export function describeReplay(use: () => OperatedStage): void {
       });
     });
 
-    it("sends nothing of whoever was erased", async () => {
+    it("sends nothing of erased users", async () => {
       expect(await operated.run(["erase", "user", other, "--yes"])).toMatchObject({ code: 0 });
       await idle();
       await drain("everything");

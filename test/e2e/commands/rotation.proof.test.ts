@@ -81,7 +81,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
     expect(await deliver(old)).toBe(202);
   });
 
-  it("refuses the old value when its time is over, and makes no further value before", async () => {
+  it("refuses the old value once it expires, and creates no further value before", async () => {
     const value = await webhookSecretOf(system.stack);
     const again = await operated.run(["secret", "rotate", "--json"]);
     expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining("no further value is made") });

@@ -83,7 +83,7 @@ describe("the sandbox of a local system", () => {
     expect(await watch.ended).toBe(0);
   });
 
-  it("moves its clock", async () => {
+  it("advances its clock", async () => {
     const before = Date.now();
     const { now } = await json("sandbox", "advance", "6h");
     expect(Date.parse(now) - before).toBeGreaterThanOrEqual(6 * 3_600_000);

@@ -75,7 +75,7 @@ describe("looking after a stage", () => {
       return queues.find((queue: { name: string }) => queue.name === name);
     };
 
-    it("shows every queue in the order of the data, with what it holds, in flight, and how old it is", async () => {
+    it("shows every queue in the data's order, with its messages, those in flight, and their age", async () => {
       const { queues } = await json("status");
       expect(queues.map(({ name }: { name: string }) => name)).toEqual([
         ...webhookKinds,
@@ -100,7 +100,7 @@ describe("looking after a stage", () => {
       expect(empty).not.toHaveProperty("oldestSeconds");
     });
 
-    it("shows when the last event of a kind came, and dead letters with their age", async () => {
+    it("shows the time of each kind's last event, and dead letters with their age", async () => {
       expect(await queueOf("endpoints")).not.toHaveProperty("lastSentAt");
       const begin = Math.floor(Date.now() / 60_000) * 60_000;
       const header = output("WebhookSecretHeader");
@@ -120,7 +120,7 @@ describe("looking after a stage", () => {
       await sqs.send(new PurgeQueueCommand({ QueueUrl: output("EndpointsDeadLetterQueueUrl") }));
     });
 
-    it("shows the token's lifetime, the webhooks at the provider, and what alarms say", async () => {
+    it("shows the token's lifetime, the webhooks at the provider, and the alarms", async () => {
       const before = await secret();
       await setToken(await system.sandbox.issueToken(7_200));
       const { token, registrations, alarms } = await json("status");
@@ -188,7 +188,7 @@ describe("looking after a stage", () => {
       expect(await section("token")).toMatchObject({ storedBy: "refresh" });
     });
 
-    it("that the provider refuses to refresh ends the command with what to do", async () => {
+    it("that the provider refuses to refresh fails the command with the remedy", async () => {
       const before = await secret();
       system.sandbox.fault({ path: "/api/v0.4/token/refresh", status: 401 });
       expect(await operated.run(["token", "refresh", "--now"])).toMatchObject({
@@ -199,7 +199,7 @@ describe("looking after a stage", () => {
     });
   });
 
-  it("--section webhooks asks the provider where they go, and changes nothing there", async () => {
+  it("--section webhooks reads the registrations from the provider, and changes nothing", async () => {
     const urls = () => webhookKinds.map((kind) => system.sandbox.webhook(kind)?.url);
     const body = JSON.stringify({ url: "https://other.example/users", method: "POST", headers: {} });
     const headers = { authorization: `Bearer ${system.sandbox.token}`, "content-type": "application/json" };
@@ -222,7 +222,7 @@ describe("looking after a stage", () => {
   });
 
   describe("subscribers", () => {
-    it("are shown by --section subscribers: who gets what, and how far behind each is", async () => {
+    it("are shown by --section subscribers, with filter and backlog", async () => {
       const QueueUrl = output("SubscriberAccountsQueueUrl");
       const deadLetters = output("SubscriberAccountsDeadLetterQueueUrl");
       for (const url of [QueueUrl, deadLetters, deadLetters]) {
@@ -239,7 +239,7 @@ describe("looking after a stage", () => {
       for (const url of [QueueUrl, deadLetters]) await sqs.send(new PurgeQueueCommand({ QueueUrl: url }));
     });
 
-    it("test sends one a message that its filter would not take, marked as a test, and prints its id", async () => {
+    it("test sends one a message past its filter, marked as a test, and prints its id", async () => {
       const { message } = await json("subscribers", "test", "accounts");
       const received = await receive(output("SubscriberAccountsQueueUrl"));
       expect(JSON.parse(received?.Body ?? "")).toEqual(message);
@@ -259,7 +259,7 @@ describe("looking after a stage", () => {
     const withoutAttributes = (text: string): unknown =>
       JSON.parse(text, (name, value: unknown) => (name.startsWith("attributes") ? undefined : value));
 
-    it("tail shows what one is sent, as it is sent, and leaves its queue alone, until Ctrl-C", async () => {
+    it("tail shows a subscriber's messages as they are sent, without reading its queue, until Ctrl-C", async () => {
       const QueueUrl = output("SubscriberAccountsQueueUrl");
       await sqs.send(new PurgeQueueCommand({ QueueUrl }));
       const args = ["subscribers", "tail", "accounts", "--stage", "status", "--json"];

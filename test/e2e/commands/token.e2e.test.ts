@@ -96,7 +96,7 @@ describe("the token of a running system", () => {
     expect(refreshes() - before).toBe(1);
   });
 
-  it("raises the alarm that leads to what to do when the refresher was killed before it wrote what it got", async () => {
+  it("raises the alarm with the remedy if the refresher was killed before it stored the new token", async () => {
     const old = await current();
     const kills = killAt("secretsmanager:PutSecretValue", "before");
     await run();
@@ -110,7 +110,7 @@ describe("the token of a running system", () => {
     expect(words).toHaveLength(1);
   });
 
-  it("that is revoked while it is refreshed is not replaced by one of no use, and the log and the alarm say so", async () => {
+  it("that is revoked during a refresh is not replaced by a refused one, and log and alarm report it", async () => {
     const { sandbox, stack } = system;
     const old = await current();
     const stop = stack.gateway.intercept(async ({ principal, action }, phase) => {

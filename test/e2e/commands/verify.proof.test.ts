@@ -99,7 +99,7 @@ describe("income-events verify", () => {
   const keysInTable = async () => (await itemsInTable()).map(({ pk }) => pk);
   const documentsInTable = async () => (await itemsInTable()).filter(({ sk }) => sk.startsWith("DOCUMENT#"));
 
-  it("passes on the system that npm start keeps up, within its limits, and calls the provider for nothing", async () => {
+  it("passes on a system of npm start, within its limits, and never calls the provider", async () => {
     const result = await verify(["--stage", "smoke"]);
 
     const announced = await result.report();
@@ -137,7 +137,7 @@ describe("income-events verify", () => {
     expect(await countIn("UsersDeadLetterQueueUrl")).toEqual({ visible: 1, hidden: 0 });
   });
 
-  it("says how to erase what it stored, and does", async () => {
+  it("prints how to erase its own events, which works", async () => {
     const first = await verify(["--stage", "smoke"]);
     const { run } = await first.report();
     expect(first.stdout).toContain(`npx income-events verify --stage smoke --erase ${run}`);
@@ -218,7 +218,7 @@ describe("income-events verify", () => {
     expect(result.stderr).not.toContain("Sending webhooks");
   });
 
-  it("reads nobody's queue in AWS unless a flag says so", async () => {
+  it("reads nobody's queue in AWS without a flag", async () => {
     const real = {
       name: "real",
       queueUrl: "https://sqs.example/real",

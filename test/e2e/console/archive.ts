@@ -39,7 +39,7 @@ export function describeArchive(use: () => OpenedConsole): void {
     return ids;
   };
 
-  it("shows what the archive keeps, and redrives of it what a filter matches", async () => {
+  it("shows the archive, and redrives what a filter matches", async () => {
     const { page, stage, origin } = use();
     const at = queuesAndObjects(use().stage);
     const unread = "it can't be read";

@@ -19,7 +19,7 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
   describeWalk(() => opened);
   describeFirstLook(() => opened);
 
-  it("gives a server on another port of this machine nothing that opens the console", async () => {
+  it("reveals nothing that opens the console to a server on another port", async () => {
     const { context, origin, page } = opened;
     const received: IncomingHttpHeaders[] = [];
     const server = createServer(({ headers }, response) => {
@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
     expect(new URL(page.url()).hash).toBe("");
   });
 
-  it("shows personal data of a dead letter once somebody asks, and hides it again", async () => {
+  it("shows personal data of a dead letter on request, and hides it again", async () => {
     const { page, origin, stage } = opened;
     const { sqs } = queuesAndObjects(stage);
     const QueueUrl = stage.system.stack.outputs.CompanyAccountsDeadLetterQueueUrl;
@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
     expect(await letter.textContent()).not.toContain("Ada Lovelace");
   });
 
-  it("makes the browser complain of nothing all the while", () => {
+  it("causes no error in the browser", () => {
     expect(opened.complaints.filter((text) => !text.includes("status of 404"))).toEqual([]);
   });
 });

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
 
   describeFigures(() => opened);
 
-  it("maps a webhook that is pasted, and says at once why another is none", async () => {
+  it("maps a pasted webhook, and reports at once why another is invalid", async () => {
     await open("/mapping");
     const outcome = panel("Result");
     await outcome.getByText("account.connected", { exact: true }).waitFor();
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     }
   });
 
-  it("only looks without --write, on each page, and lets no second browser in by the same address", async () => {
+  it("is read-only without --write on each page, and admits no second browser with the same URL", async () => {
     const { url } = await opened.start();
     const other = await opened.context.newPage();
     await other.goto(url);
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await refused.getByText("This browser has no access.").waitFor();
   });
 
-  it("makes the browser complain of nothing all the while", () => {
+  it("causes no error in the browser", () => {
     expect(opened.complaints.filter((text) => !text.includes("status of 404"))).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
   };
   const work = (what: RegExp) => panel("Actions").getByRole("listitem").filter({ hasText: what });
 
-  it("redrives what a filter matches, and has what became of each, though the page was left in the middle", async () => {
+  it("redrives what a filter matches, and shows each result, even if the page was left meanwhile", async () => {
     const { sqs } = queuesAndObjects(use().stage);
     await put(sqs, "it names nobody", 2);
     await put(sqs, "it is of no known type", 3);
@@ -62,7 +62,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     await expect.poll(() => depth(sqs)).toBe(5);
   });
 
-  it("relays again what the relay gave up on and a filter matches, and says why the rest stays", async () => {
+  it("relays undelivered changes that a filter matches, and reports why the rest stays", async () => {
     const { s3 } = queuesAndObjects(use().stage);
     const user = randomUUID();
     const facts = { userId: user, kind: "users", receivedAt: new Date().toISOString() } as const;

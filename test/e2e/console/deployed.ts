@@ -38,7 +38,7 @@ export function describeDeployed(use: () => OpenedConsole): void {
     return page;
   };
 
-  it("says what looking at a deployed stage costs, asks once a minute for all pages, and shows no sandbox", async () => {
+  it("states the cost of monitoring a deployed stage, polls once a minute for all pages, and shows no sandbox", async () => {
     const rounds: number[] = [];
     const { gateway } = use().stage.system.stack;
     // Closes the first console meanwhile, which polls the same stage.

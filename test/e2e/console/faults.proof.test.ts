@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
           .first()
           .waitFor(),
     ],
-  ])("says %s in the middle, and goes on once that is over", async (_, faultOf, told) => {
+  ])("shows %s while it lasts, and then continues", async (_, faultOf, told) => {
     await open("/");
     await seesNoProblems();
     await isLive();
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
       .waitFor();
   });
 
-  it("says in each panel what it waits for, as long as nothing has answered, and then shows it", async () => {
+  it("shows in each panel what is loading, and then its content", async () => {
     const { gateway } = opened.stage.system.stack;
     const other = await opened.start();
     const slow = new Set<() => void>();
@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     await waiting.close();
   });
 
-  it("misses and doubles nothing after a sleep, in which the iterators of its reader have expired", async () => {
+  it("misses and duplicates nothing after a sleep in which its stream iterators expired", async () => {
     await open("/");
     await isLive();
     const before = await createUser();
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)("the console where something fails", () => {
     for (const user of [before, ...during]) expect(await rowsOf(user)).toBe(1);
   });
 
-  it("reads nothing while the page is hidden, and shows then what came meanwhile, once", async () => {
+  it("reads nothing while the page is hidden, and then shows what arrived meanwhile, once", async () => {
     await open("/");
     await isLive();
     const show = (isShown: boolean) =>

@@ -22,7 +22,7 @@ export function describeFigures(use: () => OpenedConsole): void {
       .filter(([call]) => /receive.* sqs:SendMessage/i.test(call))
       .reduce((sum, [, count]) => sum + count, 0);
 
-  it("plots what went through the pipeline in 15 minutes, and no longer time in which nothing lies further back", async () => {
+  it("plots the pipeline's traffic of 15 minutes, and no longer range without older data", async () => {
     await open("/");
     const plot = panel("Last 15 minutes");
     await plot.getByRole("img", { name: "Messages a minute", exact: true }).waitFor();
@@ -36,7 +36,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     expect(await panel("Last 7 days").count()).toBe(0);
   });
 
-  it("says how far a subscriber is behind, how fast it gets and reads messages, and when it last read", async () => {
+  it("shows a subscriber's backlog, its rates of messages and reads, and when it last read", async () => {
     await open("/subscribers");
     const subscriber = panel("everything");
     const rate = async (name: string) =>
@@ -57,7 +57,7 @@ export function describeFigures(use: () => OpenedConsole): void {
       .waitFor();
   });
 
-  it("pauses a replay that was counted before, and goes on with it where it stood", async () => {
+  it("pauses a replay whose messages were counted first, and resumes it", async () => {
     await open("/subscribers");
     const subscriber = panel("everything");
     const button = (name: string) => subscriber.getByRole("button", { name, exact: true });
@@ -91,7 +91,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     expect(JSON.stringify(acts.json())).toContain(`"count":${sent}`);
   });
 
-  it("tells the outages, the token's refreshes and what reconciliation found, as its command does", async () => {
+  it("lists outages, token refreshes and reconciliation findings, as the command does", async () => {
     await open("/provider");
     await panel("Token").getByRole("button", { name: "Refresh now", exact: true }).click();
     await panel("Token").getByText("Result: refreshed.").waitFor();

@@ -41,7 +41,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     await fetch(`${stack.apiUrl}/webhooks/${kind}`, { method: "POST", headers, body: JSON.stringify(body) });
   };
 
-  it("says when something happened as precisely as it is measured, and that something never did", async () => {
+  it("shows times as precisely as they are measured, and that something never happened", async () => {
     await open("/");
     const users = panel("Queues in numbers").getByRole("row", { name: /^users / });
     await users.getByText(/^within the last (2 minutes|minute)$/).waitFor();
@@ -176,7 +176,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     await use().page.setViewportSize({ width: 1280, height: 900 });
   });
 
-  it("names each cause with its own consequences, and apart from it what else is wrong", async () => {
+  it("lists each cause with its consequences, and other problems separately", async () => {
     const { stage } = use();
     await stage.run(["sandbox", "fail", "503"]);
     await open("/");

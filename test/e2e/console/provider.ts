@@ -16,7 +16,7 @@ export function describeProvider(use: () => OpenedConsole): void {
   const newToken = async () =>
     issued.parse((await use().stage.run(["sandbox", "token", "--json"])).json()).token;
 
-  it("says that a webhook goes elsewhere than it should, and registers it here again by the button", async () => {
+  it("reports a webhook that is registered elsewhere, and registers it here with a button", async () => {
     const { sandbox } = use().stage.system;
     const should = sandbox.webhook("users")?.url ?? "";
     const headers = { authorization: `Bearer ${await newToken()}`, "content-type": "application/json" };
@@ -39,7 +39,7 @@ export function describeProvider(use: () => OpenedConsole): void {
     expect(sandbox.webhook("users")?.url).toBe(should);
   });
 
-  it("says who stored the token, and how many of the calls that the rate allows were made", async () => {
+  it("shows who stored the token, and the calls made out of those that the rate allows", async () => {
     const { stage } = use();
     expect((await stage.run(["token", "set"], { input: await newToken() })).code).toBe(0);
     await open("/provider");

@@ -40,7 +40,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
     );
   });
 
-  it("lets the provider fail, reads first that it does, and lets it answer again by the button beside", async () => {
+  it("makes the provider fail, shows that first, and restores it with the button beside it", async () => {
     const { page, stage } = use();
     await open("/sandbox");
     await page.getByLabel("Failure", { exact: true }).selectOption("503");
@@ -106,7 +106,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
     await expect.poll(() => page.locator("svg .dots circle").count()).toBe(0);
   });
 
-  it("loses an event on its way, and finds what was missed by reconciliation", async () => {
+  it("loses an event in transit, which reconciliation recovers", async () => {
     const { page } = use();
     await open("/sandbox");
     await isLive();
@@ -124,7 +124,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
     await expect.poll(reconcile, { interval: 2_000 }).toBe("0");
   });
 
-  it("advances the provider's clock, and watches what the passing time brings", async () => {
+  it("advances the provider's clock, and shows the effects", async () => {
     await open("/sandbox");
     await isLive();
     const before = Date.now();
@@ -146,7 +146,7 @@ export function describeFixed(use: () => OpenedConsole): void {
   const press = (name: string) => use().page.getByRole("button", { name, exact: true }).click();
   const verdict = () => panel("Verdict").getByRole("heading");
 
-  it("says once the cause is gone that it is fixed, and when the alarm clears, which it then does", async () => {
+  it("shows that a cause is fixed, and when its alarm clears, which it then does", async () => {
     const { page, stage, passAlarmTime } = use();
     await open("/sandbox");
     await press("Revoke token");

@@ -70,7 +70,7 @@ export function describeSearch(use: () => OpenedConsole): void {
     return { event, message: (await linesOf())?.messageId ?? "" };
   };
 
-  it("finds by an id of an event, a user, an account, a correlation, a message or a request what it is of", async () => {
+  it("finds events, users, accounts, correlations, messages and requests by id", async () => {
     const { stage, page } = use();
     const { users, accounts } = await stage.system.sandbox.createUsers(1);
     await waitUntilIdle(stage.system);

@@ -10,7 +10,7 @@ import { synthesizeProduct } from "../../support/running-product.ts";
 const freePorts = ["--ports", "auto"];
 
 describe("npm start", () => {
-  it("serves the console at the address that it wrote, opens nothing, and lets nothing outlive a kill", async () => {
+  it("serves the console at the printed URL, opens nothing, and leaves nothing running after a kill", async () => {
     await using product = await synthesizeProduct();
     const directory = await mkdtemp(join(tmpdir(), "start-console-"));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));

@@ -14,7 +14,7 @@ import { describeSearch } from "./search.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
 
-describe.skipIf(!hasBrowser)("who uses the console", () => {
+describe.skipIf(!hasBrowser)("a user of the console", () => {
   let opened: OpenedConsole;
   let page: Page;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
     return { other, origin: new URL(url).origin };
   };
 
-  it("is told on each page that has nothing yet what to do", async () => {
+  it("sees on each empty page what to do", async () => {
     for (const [path, words] of [
       ["/", /No events since this page was opened.*npx income-events trigger/],
       ["/events", /No events found\. Choose a longer period, or trigger one: npx income-events trigger/],
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)("who uses the console", () => {
     }
   });
 
-  it("reaches all by keys, which write into a field as long as one is written in", async () => {
+  it("reaches everything by keyboard, without shortcuts while typing in a field", async () => {
     await open("/");
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     for (const [letter, name] of [
