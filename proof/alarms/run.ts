@@ -3,7 +3,6 @@ import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import type { AlarmStack } from "./alarm-stack.ts";
 import type { AlarmScenario } from "./scenario.ts";
 
-/** Result of a scenario. */
 export type Outcome = {
   readonly scenario: AlarmScenario;
   readonly alarm: AlarmPlan;

@@ -49,7 +49,6 @@ export type AssembleOptions = {
 
 const assembled = new Map<string, Assembly>();
 
-/** Synthesizes an implementation's stack once. */
 export function assemble(implementation: Implementation, options: AssembleOptions = {}): Assembly {
   const { hasEventSources = false, isInline = false } = options;
   const key = `${implementation} ${hasEventSources} ${isInline}`;

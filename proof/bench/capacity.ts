@@ -4,7 +4,6 @@ import { type Part, sumOfParts } from "./implementations.ts";
 import { newTableWrites, secondsOf } from "./price/bill.ts";
 import type { Counts } from "./price/counts.ts";
 
-/** A limit on the rate of events. */
 export type Limit = {
   readonly name: string;
   readonly value: string;

@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 
-/** A provider that answers immediately. */
 export type BenchProvider = AsyncDisposable & {
   readonly baseUrl: string;
   readonly calls: () => number;

@@ -13,7 +13,6 @@ export function oneOf<T>(list: readonly T[], ...parts: readonly (string | number
   return list[Math.floor(chance(...parts) * list.length)];
 }
 
-/** Shuffles a list by seed. */
 export function shuffled(list: readonly string[], ...parts: readonly (string | number)[]): readonly string[] {
   return list
     .map((each) => ({ each, place: chance(...parts, each) }))

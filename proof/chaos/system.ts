@@ -39,12 +39,10 @@ export type ChaosOptions = {
   /** Directory of the synthesized stage. */
   readonly assembly: string;
   readonly seed: number;
-  /** Directory of the records. */
   readonly directory: string;
   readonly engine?: DynamoDbEngine;
 };
 
-/** Starts everything and registers the webhooks. */
 export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSystem> {
   const { assembly, seed, directory, engine } = options;
   const cleanup = new AsyncDisposableStack();

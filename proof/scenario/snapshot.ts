@@ -68,7 +68,6 @@ export type TableSnapshot = {
   readonly objects: ReadonlyMap<string, string>;
 };
 
-/** All items of a table. */
 export async function readItems(access: Access, TableName: string): Promise<readonly NativeItem[]> {
   using clients = clientsOf(access);
   const items: NativeItem[] = [];

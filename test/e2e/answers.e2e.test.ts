@@ -9,7 +9,6 @@ import { readMessages } from "../support/queues/subscriber-messages.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { endpointEvent } from "./account-stage.ts";
 
-/** From the provider's answer to what a subscriber reads. */
 describe("an answer of the provider", () => {
   const { provider } = loadSettings("local", join(import.meta.dirname, "../../stages"));
   let product: RunningProduct;

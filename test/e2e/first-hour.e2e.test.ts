@@ -68,7 +68,9 @@ it("a new stage raises one alarm in an hour in which nobody does anything: to se
   expect(over.toSorted()).toEqual(others.toSorted());
 });
 
-/** Fires a rule, and counts what its function requests. A rule and its function begin with the same word. */
+/**
+ * Fires a rule, and counts the requests of its function. A rule and its function start with the same word.
+ */
 async function requestsOf(rule: string): Promise<Readonly<Record<string, number>>> {
   const [word = ""] = /^[A-Z][a-z]+/.exec(rule) ?? [];
   const names = stack.functions.filter(({ logicalId }) => logicalId.startsWith(word)).map(({ name }) => name);

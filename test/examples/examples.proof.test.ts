@@ -114,7 +114,7 @@ describe("the examples, installed once from the packages' files in a folder else
     expect(await listed("--pipeline", "Benefits")).toContain("BenefitsSubscriberBillingQueue");
     expect(await listed("--stage", "payroll-local")).toContain("PayrollSubscriberBillingQueue");
     await expect(listed()).rejects.toThrow(/Choose one with --pipeline and its name/);
-    // The history comes from the functions' logs, which each pipeline has its own of.
+    // Each pipeline has its own history, from its functions' logs.
     const history = ["events", "list", "--since", "1h", "--json", "--pipeline", "Benefits"];
     const events = await run(source, join(folder, "two-providers"), [...npx, ...history]);
     expect(events).toContain(ofBenefits);

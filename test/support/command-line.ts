@@ -25,7 +25,6 @@ export function bareEnvironment(): NodeJS.ProcessEnv {
   return { PATH, INCOME_EVENTS_RUNNING, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true" };
 }
 
-/** A running command. */
 export type RunningCommand = {
   readonly ended: Promise<CommandResult>;
   /** Kills with SIGKILL. */

@@ -119,7 +119,6 @@ export type RoutePlan = {
   readonly timeoutMilliseconds: number;
 };
 
-/** Throttle of a single route. */
 export type RouteThrottle = { readonly ratePerSecond: number; readonly burst: number };
 /** Default throttle of each route, and overrides by route key. */
 export type ThrottlePlan = RouteThrottle & { readonly routes?: Readonly<Record<string, RouteThrottle>> };
@@ -173,7 +172,6 @@ type MetricName = { readonly namespace: string; readonly name: string };
 
 export type MetricPlan = MetricName & { readonly dimensions: Readonly<Record<string, string>> };
 
-/** A metric and its statistic. */
 export type WatchedMetric = MetricPlan & { readonly statistic: "Sum" | "Maximum" };
 
 /** In alarm if `datapointsToAlarm` of the latest `evaluationPeriods` values breach the threshold. */
@@ -204,7 +202,6 @@ export type AlarmPlan = {
 type AlarmActions = {
   /** Actions when the alarm fires: ARNs, or logical ids of topics. */
   readonly actions: readonly string[];
-  /** Actions when the alarm returns to OK. */
   readonly okActions: readonly string[];
 };
 

@@ -106,10 +106,11 @@ async function dynamoDbLocal(
     secret: newRunSecret(),
     file: java,
     directory,
-    // The first compiler tier alone more than halves the start and doubles the writes of the first seconds (two
-    // cores); another collector made no difference. -UsePerfData: nothing is written to a disk that may be full.
-    // -sharedDb: otherwise every access key sees tables of its own. Telemetry would leave this machine. A library is
-    // unpacked where the environment wants temporary files, and stays there: Java itself does not read TMPDIR.
+    // The first compiler tier alone more than halves the start and doubles the writes of the first seconds
+    // (two cores); other garbage collectors made no difference. -UsePerfData writes nothing to a disk that
+    // may be full. Without -sharedDb, every access key sees its own tables. Telemetry would leave this
+    // machine. A library is unpacked into the environment's temporary directory and stays there: Java itself
+    // does not read TMPDIR.
     arguments: (port) => [
       "-XX:TieredStopAtLevel=1",
       "-XX:-UsePerfData",

@@ -82,7 +82,6 @@ function reasonToRefuse(entry: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Deduplication window of FIFO queues. */
 export type Deduplication = {
   /** Rewrites ids whose window has passed, because the engine's own window is always five minutes. */
   forEngine(operation: Operation, body: Buffer): Buffer;

@@ -9,7 +9,6 @@ import { relayChanges } from "./changes.ts";
 import { addRequests, depthOf, drainBatch, type QueueRequests } from "./queues.ts";
 import { type RunningImplementation, webhookSecret } from "./running-implementation.ts";
 
-/** Resources that the functions of one part used. */
 export type Spent = { invocations: number; cpuMicros: number; maxResidentBytes: number };
 
 export type Driven = {

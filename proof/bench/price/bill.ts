@@ -19,7 +19,6 @@ export const assumptions = {
   platformLogBytes: 350,
 } as const;
 
-/** US dollars per million events, by line. */
 export type Bill = ReadonlyMap<string, number>;
 
 const million = 1_000_000;
@@ -73,7 +72,6 @@ export function billedSeconds(
   return cpuMicros / million / share + (waits * awsMillis + providerWaits * providerMillis) / 1_000;
 }
 
-/** Billed seconds of all invocations of a part. */
 export function secondsOf(counts: Counts, part: Part): number {
   const { memoryMb } = documentedSettings().functions[part];
   const providerWaits = part === "fetch" ? counts.providerWaits : 0;
@@ -89,8 +87,9 @@ function gigabyteSeconds(counts: Counts): number {
 export const newTableWrites = 4_000;
 
 /**
- * What `income-events restore` uses to copy items of up to 1 KB: it reads them twice, consistently, and writes each once.
- * @param writeMillis time of a write, which is longer from outside the region
+ * Capacity that `income-events restore` uses to copy items of up to 1 KB: it reads each twice, consistently,
+ * and writes it once.
+ * @param writeMillis duration of a write, which is longer from outside the region
  */
 export function restoreOf(
   items: number,
@@ -105,7 +104,7 @@ export function restoreOf(
   };
 }
 
-/** What a GB costs a month in the backups of `recovery`, in the stage and in the vault that gets copies. */
+/** Monthly costs per GB of the backups of `recovery`, in the stage and in the vault with the copies. */
 export function backupsOf({ everyHours, keepDays }: NonNullable<Settings["recovery"]>) {
   const vaults = 2;
   // AWS Backup keeps only the changes of buckets, but whole tables.

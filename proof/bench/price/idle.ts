@@ -32,12 +32,12 @@ const secondsAMonth = 30 * 86_400;
 const [pollersPerQueue, pollSeconds] = [5, 20];
 const pollsAMonth = (pollersPerQueue * secondsAMonth) / pollSeconds;
 
-/** Dead-letter queues are asked one by one. */
+/** Dead-letter queues are checked one by one. */
 export const requestOfQueues = "sqs:ReceiveMessage";
 
 /**
- * What a scheduled run requests at rest, by the start of its rule's id: the stage has a token, and nothing has been
- * received. Runs of once a day are left out. test/e2e/first-hour.e2e.test.ts counts the others.
+ * Requests of a scheduled run of an idle stage, by the start of its rule's id: the stage has a token, and has
+ * received nothing. Daily runs are left out. test/e2e/first-hour.e2e.test.ts counts the others.
  */
 export const requestsAtRest: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   RefreshSchedule: { "secretsmanager:GetSecretValue": 2, "dynamodb:GetItem": 1 },
@@ -57,7 +57,7 @@ const rule = z.object({
 });
 const lambda = z.object({ MemorySize: z.number() });
 
-/** What scheduled runs of a month use. */
+/** Resources used by a month's scheduled runs. */
 type ScheduledRuns = {
   readonly runs: number;
   readonly gigabyteSeconds: number;

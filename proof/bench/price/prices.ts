@@ -34,7 +34,7 @@ export const prices = {
   // https://aws.amazon.com/cloudwatch/pricing/
   logGigabyte: 0.5,
   metricMonth: 0.3,
-  /** For each metric that GetMetricData is asked for. */
+  /** Per metric in a request of GetMetricData. */
   metricRead: 0.00001,
   alarmMonth: 0.1,
   compositeAlarmMonth: 0.5,

@@ -16,7 +16,6 @@ export type Comparison = {
   readonly isMet: boolean;
 };
 
-/** One row of the results. */
 export type Row = {
   readonly name: string;
   readonly figure: string;

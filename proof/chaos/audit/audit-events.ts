@@ -1,7 +1,6 @@
 import { findDuplicates } from "./find-duplicates.ts";
 import type { MessageLine, RecordLine, SentLine } from "./read-records.ts";
 
-/** Records of a run and findings at its end. */
 export type Evidence = {
   readonly sent: readonly SentLine[];
   readonly records: readonly RecordLine[];

@@ -3,7 +3,6 @@ import type { Account } from "./audit-events.ts";
 export type Tally = Pick<Account, "sent" | "stored" | "deadlettered" | "refused" | "lost" | "duplicated"> & {
   /** Calls that met a fault. */
   readonly faults: number;
-  /** Killed processes. */
   readonly kills: number;
   /** Crash points that were hit, out of the chosen ones. */
   readonly struck: number;
@@ -19,7 +18,6 @@ export function reportLine(tally: Tally): string {
   );
 }
 
-/** Sums the counts of several runs. */
 export function sumOf(tallies: readonly Tally[]): Tally {
   const sum = (name: keyof Tally) => tallies.reduce((total, tally) => total + tally[name], 0);
   return {

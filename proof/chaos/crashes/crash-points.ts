@@ -48,7 +48,6 @@ export type Crashes = {
   left(): readonly CrashPoint[];
   /** Crashes at a random share of all calls, by seed; 0: none. */
   crashAtRandom(share: number): void;
-  /** Processes killed so far. */
   kills(): number;
 };
 
@@ -62,7 +61,6 @@ const maxCrashesInRow = 2;
 
 /** Kills functions at their calls. */
 export function crashFunctions(seed: number, victims: Victims): Crashes {
-  /** Number of calls, by name. */
   const ordinals = new Map<string, number>();
   const left = new Set<CrashPoint>();
   /** By function: successes at its last crash, and crashes since then. */

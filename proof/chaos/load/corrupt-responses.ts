@@ -14,7 +14,6 @@ export const corruptions = ["malformed", "unknown", "late"] as const;
 export type Corruption = {
   /** Number of corrupted batches of each type. */
   counts(): ReadonlyMap<string, number>;
-  /** Restores the functions. */
   stop(): void;
 };
 

@@ -19,13 +19,11 @@ export type ProviderMethods = {
   change(accountId: string, how: "disconnect" | "reconnect" | "delete"): void;
   deleteUser(userId: string): void;
   fetchData(accountId: string, endpoints: readonly EndpointName[]): void;
-  /** Headers of a kind's webhooks. */
   headers(kind: WebhookKind): Readonly<Record<string, string>>;
   /** Limits the attempts of each webhook from now on; null: until it is answered. */
   limitTries(most: number | null): void;
   /** Deliveries in progress. */
   pending(): number;
-  /** All deliveries so far. */
   deliveries(): number;
   truth(): Truth;
 };

@@ -4,7 +4,6 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 
-/** An event with its body. */
 export type StoredEvent = { readonly event: IncomeEvent; readonly body: Body };
 
 /** A message of the eraser's queue, held by an invocation. */

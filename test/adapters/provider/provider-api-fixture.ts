@@ -13,7 +13,6 @@ export const limits = { timeouts, maxResponseBytes, allowPrivateAddresses: true 
 
 export const get = { method: "GET", path: "/api/v0.4/users" } as const;
 
-/** The failure of a call. */
 export async function failureFrom(call: Promise<unknown>) {
   const error = await call.then(
     (answer) => expect.fail(`answered ${JSON.stringify(answer)}`),

@@ -19,7 +19,6 @@ beforeAll(async () => {
   [provider, system] = await Promise.all([startTestProvider(), startTestSystem()]);
 });
 afterAll(() => Promise.all([provider.close(), system.close()]));
-/** The failure of a call. */
 async function failureFrom(call: Promise<unknown>) {
   return failureOf(
     await call.then(

@@ -17,7 +17,6 @@ const bodies = async () => (await system.drain(queueUrl)).map(({ Body }) => Body
 const numbered = (count: number, filler = "") =>
   Array.from({ length: count }, (_, index) => ({ body: `${index}${filler}` }));
 
-/** Number of requests for sending these messages. */
 async function requestsFor(messages: readonly Outgoing[]): Promise<number> {
   const before = requests();
   expect(await send(messages)).toEqual(messages.map(() => undefined));

@@ -55,7 +55,7 @@ describe("erase, against the running stack", () => {
     );
     return Contents.flatMap(({ Key = "" }) => Key);
   };
-  /** What table and bucket contain about these ids. */
+  /** Records of table and bucket that contain these ids. */
   const remains = async (...ids: readonly string[]) =>
     [...(await items()).map((item) => JSON.stringify(item)), ...(await objects())].filter((text) =>
       ids.some((id) => text.includes(id)),

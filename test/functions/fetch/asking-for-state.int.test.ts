@@ -7,7 +7,6 @@ import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, noon } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";
 
-/** A task to fetch the state of a version. */
 const fetchState = (subject: Subject, version: number) => stateTask("fetchState", subject, version, {});
 
 await describeOnTables("the fetcher", (tables) => {

@@ -9,7 +9,6 @@ const readToken = cachedSecret(new SecretsManagerClient({}), variable("TOKEN_SEC
 
 /** Sends one request for the changes of all messages. */
 export async function handler({ Records }: SQSEvent) {
-  // A request may contain a key only once.
   const requests = new Map((await Promise.all(Records.map(({ body }) => perform(body)))).flat());
   if (requests.size > 0) {
     const RequestItems = { [variable("TABLE_NAME")]: [...requests.values()] };
