@@ -89,7 +89,7 @@ function callsOf(logicalId: RegExp): Readonly<Record<string, number>> {
   return Object.fromEntries(calls.map(([call, count]) => [call.slice(prefix.length), count]));
 }
 
-it("a path without a route is received where it leads to a kind, and is 404 where it leads to none", async () => {
+it("a path without a route is received if it leads to a kind, and is 404 otherwise", async () => {
   const secret = await webhookSecretOf(stack);
   for (const path of ["users/", "Users", "/users"])
     expect(await send(path, secret, bodies.users?.())).toBe(202);
@@ -145,7 +145,7 @@ describe("a flood of wrong secrets at one kind", () => {
 
 describe("a webhook that was captured as the provider sent it", () => {
   it.each<CapturedKind>(["accounts", "company-accounts"])(
-    "of %s is refused on every other kind's path, where nothing of it is stored, and taken on its own",
+    "of %s is refused without storing anything on every other kind's path, and accepted on its own",
     async (kind) => {
       const { system } = product;
       const stored = async () => (await readTable(system.access, outputOf(stack, "TableName"))).events.size;

@@ -39,7 +39,7 @@ describe("a system's state", () => {
   });
   afterAll(() => rm(keep, { recursive: true, force: true }));
 
-  it("is kept between starts in a directory, where the next one goes on, and begins anew without one", async () => {
+  it("persists between starts in a directory, and is empty without one", async () => {
     expect(holdsState(keep)).toBe(false);
     let before: Awaited<ReturnType<typeof stateOf>>;
     let user: string;

@@ -248,7 +248,7 @@ describe("a role that a subscriber's documents are granted to", () => {
     });
   });
 
-  it("is refused by the function where an event does not name its URL, even an operator's", async () => {
+  it("is refused by the function if an event does not name its URL, even an operator's", async () => {
     const reads = linesOf("READ").length;
     const { FunctionError, payload } = await invokeAsIncomes("operator", "example.com");
     expect(FunctionError).toBeDefined();

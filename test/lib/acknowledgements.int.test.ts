@@ -179,13 +179,13 @@ describe("a function's wildcard", () => {
     [["sqs:SendMessage"], "*"],
     [["s3:GetObject"], "arn:aws:s3:::bucket/data/*"],
     [["dynamodb:ListStreams", "dynamodb:DeleteTable"], "*"],
-  ])("is refused where it is not listed with a reason: %s on %s", (actions, resource) => {
+  ])("is refused if it is not listed with a reason: %s on %s", (actions, resource) => {
     expect(planted(actions, resource)).toThrow(
       "list the wildcard with its reason in lib/function/permissions.ts",
     );
   });
 
-  it("is accepted where it is", () => {
+  it("is accepted if it is", () => {
     expect(planted(["dynamodb:ListStreams"], "*")).not.toThrow();
   });
 });

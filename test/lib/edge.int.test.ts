@@ -76,7 +76,7 @@ describe("a custom domain", () => {
     expect(apiOf(synthesized(productionSettings))).not.toHaveProperty("DisableExecuteApiEndpoint");
   });
 
-  it("asks senders for a certificate that a truststore knows, where it is set", () => {
+  it("requires a client certificate from the truststore, if one is set", () => {
     const mutualTls = {
       truststoreUri: "s3://trust.example.com/authorities/all.pem",
       truststoreVersion: "v1",

@@ -77,7 +77,7 @@ describe("reading by invocation", () => {
   });
 });
 
-it("makes nothing that reads where messages hold the documents, and lets the relay fail what they can't hold", () => {
+it("creates no read function if messages contain the documents, and the relay fails those that do not fit", () => {
   const subscribers = [{ name: "billing", documents: "inline" }];
   const stack = synthesized({ ...productionSettings, subscribers, reading: "none" });
   expect(stack.resources.filter(({ id }) => id.startsWith("Read"))).toEqual([]);

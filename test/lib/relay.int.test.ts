@@ -37,7 +37,7 @@ describe("the relay", () => {
     ]);
   });
 
-  it("is handed readiness and each read of its endpoints where the stage has them, by five filters at most", () => {
+  it("receives readiness and each read of its endpoints if the stage has them, with at most five filters", () => {
     const waiting = synthesized({ ...productionSettings, readiness: { endpoints: ["income", "profile"] } });
     const added = patternsOf(waiting).filter((pattern) => !relayed().includes(pattern));
     expect(added.map((pattern) => JSON.parse(pattern).dynamodb.Keys.sk.S)).toEqual([

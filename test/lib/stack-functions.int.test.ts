@@ -52,7 +52,7 @@ describe("functions", () => {
     }
   });
 
-  it("write JSON logs, of Lambda itself failures only; the other lines as well where the setting says so", () => {
+  it("write JSON logs, with only failures of Lambda itself, or all of its lines with a setting", () => {
     const everything = synthesized({ ...productionSettings, logs: { invocations: true } });
     for (const { id, Properties } of functions) {
       const config = { LogFormat: "JSON", ApplicationLogLevel: "INFO" };

@@ -26,7 +26,7 @@ describe("what holds data", () => {
     expect([production.terminationProtection, local.terminationProtection]).toEqual([true, false]);
   });
 
-  it("needs no custom resource to be removed where it is not in production", () => {
+  it("needs no custom resource for its removal outside production", () => {
     expect(local.text).not.toMatch(/Custom::|AWS::CloudFormation::CustomResource/);
   });
 });

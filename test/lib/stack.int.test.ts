@@ -204,7 +204,7 @@ describe("the table", () => {
 });
 
 describe("outputs", () => {
-  it("say how long the audit trail is kept, where that has an end", () => {
+  it("state the retention of the audit trail, if it is limited", () => {
     expect(production.outputs).not.toHaveProperty("AuditDays");
     const ending = synthesized({ ...productionSettings, retention: { auditDays: 400 } });
     expect(ending.outputs.AuditDays?.Value).toBe("400");

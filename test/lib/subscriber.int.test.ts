@@ -67,7 +67,7 @@ describe("a grant of a subscriber", () => {
     ]);
   });
 
-  it("lets a role invoke the alias of its subscriber alone, where documents are read so", () => {
+  it("lets a role invoke only the alias of its subscriber, if documents are read that way", () => {
     const template = appWith((stack, add) => {
       const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       add("Events", { ...minimal, reading: "invoke" })
@@ -79,7 +79,7 @@ describe("a grant of a subscriber", () => {
     expect(JSON.stringify(only?.Resource)).toMatch(/EventsReadDocumentsFunction[^:]+","Arn"]},":billing"/);
   });
 
-  it("grants no reading where messages hold the documents", () => {
+  it("grants no reading if messages contain the documents", () => {
     appWith((stack, add) => {
       const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       const subscribers = [{ name: "billing", documents: "inline" }];
@@ -117,7 +117,7 @@ describe("a grant of a subscriber", () => {
     });
   });
 
-  it("leaves out the variable of granted readers where nothing is granted", () => {
+  it("omits the variable of granted readers if nothing is granted", () => {
     const template = appWith((_, add) => void add("Events", minimal));
     expect(JSON.stringify(template.toJSON())).not.toContain("GRANTED_READERS");
   });

@@ -66,7 +66,7 @@ describe("an app that is installed from the packages' files, in an empty folder 
     expect(readFileSync(asked, "utf8")).toContain("cdk");
   });
 
-  it("is the same stack where its files have Windows' line ends", async () => {
+  it("is the same stack if its files have Windows' line ends", async () => {
     const env = { ...source.env, CDK_VALIDATION: "false" };
     const templateOf = async (project: string) => {
       const CDK_OUTDIR = join(project, "compared");
@@ -86,7 +86,7 @@ describe("an app that is installed from the packages' files, in an empty folder 
     await run(source, windows, ["npm", "run", "typecheck"]);
   });
 
-  it("goes on as it was where dev can't synthesize a change, and starts again with what is stored", async () => {
+  it("keeps running if dev cannot synthesize a change, and restarts with its stored state", async () => {
     const file = join(app, "addresses.json");
     const env = { ...source.env, INCOME_EVENTS_RUNNING: join(folder, "running") };
     await using running = start({ env }, app, [

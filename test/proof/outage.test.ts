@@ -24,7 +24,7 @@ it.each([
   ],
   ["it is a dead letter", stored, ["a/trips"], ["a/income"], { done: 1, lost: [] }],
 ])(
-  "an outage counts tasks as done, lost or given up, where %s",
+  "an outage counts tasks as done, lost or given up, if %s",
   (...[, contents, fetched, letters, counted]) => {
     expect(assessTasks(served, { data: new Set(fetched), contents }, new Set(letters))).toEqual(counted);
   },

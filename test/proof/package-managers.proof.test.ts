@@ -89,7 +89,7 @@ describe("an app that another package manager than npm installs, below a path wi
     expect(await running?.printed(/^billing \| user\.created/)).toBeDefined();
   });
 
-  it("is synthesized and has its commands under Plug'n'Play, where the compiler and dev say no", async () => {
+  it("is synthesized and has its commands under Plug'n'Play, unlike the compiler and dev", async () => {
     const one = await installed("plug-and-play", yarn("pnp"));
     expect(existsSync(join(one.app, "node_modules"))).toBe(false);
     await synthesize(one);

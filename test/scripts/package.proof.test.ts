@@ -128,7 +128,7 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
     },
   );
 
-  it("refuses a wrong property where it is typed, and where the app is synthesized with its remedy", async () => {
+  it("refuses a wrong property by its type, and at synthesis with its remedy", async () => {
     const wrong = app.replace("production: false,", "production: false, fetch: { maxConcurency: 5 },");
     writeFileSync(join(project, "typed.mts"), imports + wrong);
     const options = { module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, types: [] };

@@ -19,7 +19,7 @@ await describeOnTables("the report of an erasure", (tables) => {
     )(task, outcome);
   const isDone = async () => (await readReport(made.system.dynamodb, made.table.name, "followed"))?.isDone;
 
-  it("ends with its last step, also where a step before it reports later", async () => {
+  it("ends with its last step, even if an earlier step reports later", async () => {
     await keep("going on");
     expect(await isDone()).toBe(false);
     await keep("done");

@@ -65,7 +65,7 @@ describe("the pages of a list that are kept", () => {
     expect(await found()).toMatchObject({ items: "2" });
   });
 
-  test("are an error, not none, where KMS refuses to decrypt them", async () => {
+  test("are an error, not missing, if KMS refuses to decrypt them", async () => {
     await pages.keep(of, listOf("1"));
     const recover = system.intercept(async ({ action }, phase) =>
       phase === "before" && action === "s3:GetObject"

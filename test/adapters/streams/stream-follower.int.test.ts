@@ -97,7 +97,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
     ["dynamodb:GetRecords", "LimitExceededException"],
     ["dynamodb:GetShardIterator", "ThrottlingException"],
     ["dynamodb:DescribeStream", "ThrottlingException"],
-  ])("reports where %s is answered %s, and goes on", async (action, errorType) => {
+  ])("reports if %s is answered %s, and continues", async (action, errorType) => {
     const failed = fail(action, errorType);
     const { seen, ready, stop, ended, troubles: errors } = follow(client, stream);
     await failed;
@@ -125,7 +125,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
     await ended;
   });
 
-  it("misses nothing where the iterator expired before anything was read", async () => {
+  it("misses nothing if the iterator expired before the first read", async () => {
     const { seen, ready, stop, ended } = follow(client, stream);
     await ready;
     const failed = fail("dynamodb:GetRecords", "ExpiredIteratorException");

@@ -180,7 +180,7 @@ describe("the value to register", () => {
     );
   });
 
-  it("before a rotation outlives the provider's retries, also where only the second run registers", () => {
+  it("before a rotation outlives the provider's retries, even if only the second run registers", () => {
     expect(overlapSecondsOf(72, 24)).toBe((72 + 48) * 3600);
   });
 });

@@ -75,7 +75,7 @@ describe("an endpoint's event", () => {
     expect(progressWith([readAt(2_000, { endpoint: "profile" })]).state).toBe("fetching");
   });
 
-  it("waits for the document of its range of dates, or for the whole where ranges are not read", () => {
+  it("waits for the document of its date range, or for the whole one if ranges are not read", () => {
     const range = { start: "2026-01-01", end: "2026-01-31" };
     const dates = { dateStart: range.start, dateEnd: range.end };
     const ranged = { endpoint: "income", range };

@@ -124,7 +124,7 @@ test.each(["sum([a, b])", "to_string(avg([a, b]))"])("a sum beyond 2^53 is refus
   expect(() => jmespathSearch(expression, data)).toThrow(/^the expression calculates with a number/);
 });
 
-it("compares sizes where all numbers of the body are exact", () => {
+it("compares sizes if all numbers of the body are exact", () => {
   expect(jmespathSearch("items[?rank > `1`].id | [0]", { items: [{ id: "a", rank: 2 }] })).toBe("a");
 });
 

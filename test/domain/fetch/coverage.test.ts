@@ -65,7 +65,7 @@ describe("a planned read", () => {
     expect(plan.by).toEqual(["new", "newer"].map(messageDigest));
   });
 
-  describe("that goes on where its pages ended", () => {
+  describe("that continues after its saved pages", () => {
     const pages = { asOf: now - 60_000, known: 3_000, by: ["new", "done"].map(messageDigest) };
     const tasks = [since("new", now), since("newer", now)];
     const planWith = (asOf: number, resumed = pages) =>

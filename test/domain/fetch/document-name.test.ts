@@ -26,7 +26,7 @@ describe("a range of dates", () => {
 });
 
 describe("the name of data", () => {
-  it("is its endpoint, and its range where it has one", () => {
+  it("is its endpoint, and its range if it has one", () => {
     expect(nameOfData({ endpoint: "income" }, "#")).toBe("income");
     expect(nameOfData({ endpoint: "income", range }, "#")).toBe("income#2026-01-01..2026-01-31");
     expect(nameOfData({ endpoint: "income", range }, "/")).toBe("income/2026-01-01..2026-01-31");

@@ -98,7 +98,7 @@ describe("a receipt of an endpoint's event", () => {
     expect(ofEvent(empty, 2)).toEqual([]);
   });
 
-  it("is read by dates only where the settings say so for its kind and endpoint", () => {
+  it("is read by dates only if the settings say so for its kind and endpoint", () => {
     const dated = { ...updated, dateStart: "2026-01-01", dateEnd: "2026-01-31" };
     const rangesReadBy = (readByRange: readonly string[], event: IncomeEvent = dated) =>
       consequencesOf(eventChange(event), { ...settings, readByRange }).flatMap((each) =>

@@ -77,7 +77,7 @@ it.each([
 it.each([
   ["user/u", { kind: "user", id: "u" }],
   ["account/b", { kind: "account", id: "b" }],
-])("is erased where it names %s, who is erased", (name, subject) => {
+])("is erased if it names %s, who is erased", (name, subject) => {
   expect(eraseTaskForLateData(ofUser, new Set([name]))).toMatchObject({ subject, cause: "arrived late" });
   expect(eraseTaskForLateData(ofUser, new Set(["account/c"]))).toBeUndefined();
 });

@@ -63,7 +63,7 @@ describe("a listed item", () => {
     expect(() => user(item)).toThrow(permanent(reason));
   });
 
-  it("may have any id where the mapping allows any", () => {
+  it("may have any id if the mapping allows any", () => {
     const any = parseReconcileSettings(defaults, { users: "any", accounts: "any" }).readers.users;
     expect(readListed(any, { id: "u-1" }, jmespathSearch)).toEqual({ id: "u-1" });
   });

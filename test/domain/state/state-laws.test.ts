@@ -141,7 +141,7 @@ describe("a deletion and its restoration", () => {
     { maxLength: 15 },
   );
 
-  it("leave an account deleted unless it is restored, and never where a webhook reported the deletion", () => {
+  it("leave an account deleted unless it is restored, which is impossible if a webhook reported the deletion", () => {
     fc.assert(
       fc.property(steps, (all) => {
         let state = applied([eventOf("account.connected")]);

@@ -143,7 +143,7 @@ describe("a deletion", () => {
   it.each([
     ["a time", { time: minute(1) }],
     ["an id of its own", { eventId: "e-1" }],
-  ])("of a user waits for the provider where users are erased by it, though it has %s", (_, facts) => {
+  ])("of a user waits for the provider if it erases users, although it has %s", (_, facts) => {
     const event = eventOf("user.deleted", { userId, ...facts });
     expect(apply(undefined, event, 1)).toMatchObject({ deleted: true, unconfirmed: false });
     const asked = apply(undefined, event, 1, { confirmsUserDeletions: true });

@@ -57,7 +57,7 @@ describe("since when and why an account is connected or is not", () => {
     ["confirms", false, [2, "LOCKED"]],
     ["denies", true, [1, "NEW"]],
     ["does not say", undefined, [1, "NEW"]],
-  ] as const)("waits for the provider's answer where no time orders it: it %s", (_, connected, expected) => {
+  ] as const)("waits for the provider's answer if no time orders it: it %s", (_, connected, expected) => {
     const asking = stateAfter(connect, ["disconnected", { sentAt: 2, reason: "LOCKED" }]);
     expect(told(asking)).toEqual([1, "NEW"]);
     const answer = { found: true, ...(connected !== undefined && { connected }) } as const;

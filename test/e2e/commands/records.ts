@@ -186,7 +186,7 @@ export function describeRecords(use: () => LookedUpStage): void {
       );
     });
 
-    it("get masks a document, and reveals it or writes it byte for byte where that is asked for and recorded", async () => {
+    it("get masks a document, and reveals it or writes it byte for byte on request, which is recorded", async () => {
       const [item] = await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#profile#");
       const { range } = storedDocument.parse(item).document;
       const profile = ["account", account, "profile", "--dates", `${range?.start}..${range?.end}`];

@@ -25,7 +25,7 @@ const deploying = (service: Service): Fault =>
       }
     : gone(service);
 
-describe.skipIf(!hasBrowser)("the console where something fails", () => {
+describe.skipIf(!hasBrowser)("the console during failures", () => {
   let opened: OpenedConsole;
   let page: Page;
   let webhookHeaders: Readonly<Record<string, string>>;

@@ -112,7 +112,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     expect(outages).toBeLessThanOrEqual(countOf(/^PROVIDER_DOWN/));
   });
 
-  it("maps a webhook of another kind, and one that came, whose body is taken where somebody asks, which is logged", async () => {
+  it("maps a webhook of another kind, and a received one whose body is revealed on request, which is logged", async () => {
     const { page, stage } = use();
     const said = (await stage.run(["trigger", "user.updated", "--json"])).json();
     const { id } = triggered.parse(said);

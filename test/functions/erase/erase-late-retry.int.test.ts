@@ -133,7 +133,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
     expect(announced).toContainEqual(expect.objectContaining({ type: "user.erased", source }));
   });
 
-  test("leave nothing of anybody where the relay looked for the erasure before it, and wrote after it", async () => {
+  test("leave nothing of anybody if the relay checked for the erasure before it, and wrote after it", async () => {
     await receive(events[2] ?? expect.unreachable());
     await relayAll();
     for (const event of events) await receive(event);

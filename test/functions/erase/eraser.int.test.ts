@@ -53,7 +53,7 @@ await describeOnTables("the eraser", (tables) => {
       });
     });
 
-    test("is reported by the erasure that removed it, where two of them meet", async () => {
+    test("is reported by the erasure that removed it, if two of them overlap", async () => {
       await storeAll();
       const { records } = fixture.fixture.dependencies;
       const overtaken: typeof records = {

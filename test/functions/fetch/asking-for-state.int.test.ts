@@ -61,7 +61,7 @@ await describeOnTables("the fetcher", (tables) => {
     });
 
     test.each([404, 410])(
-      "answered with %i asks again later where no event announced a deletion",
+      "answered with %i calls again later if no event announced a deletion",
       async (status) => {
         await put({ connected: true });
         fixture.remote.answer = () => status;

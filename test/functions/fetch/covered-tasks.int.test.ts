@@ -207,7 +207,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       },
     );
 
-    test("is as of the last first receive where DynamoDB has not said its time yet", async () => {
+    test("is as of the last first receive if DynamoDB has not reported its time yet", async () => {
       fixture.remote.answer = () => ({ text: "[1]" });
       await fixture.tasks.send([read()]);
       await fixture.tasks.deliver(fetcherOf(provider, { clock: () => 0 }), seenNow());

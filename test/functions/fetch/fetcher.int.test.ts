@@ -82,7 +82,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await deadLetters()).toMatchObject([{ returns: "1 run" }]);
     });
 
-    test("leaves each of a document's tasks among the dead letters, where none holds up another", async () => {
+    test("leaves each of a document's tasks among the dead letters, without delaying the others", async () => {
       fixture.remote.answer = () => 400;
       expect(await perform([read(), read(), read()])).toEqual([]);
       expect(await deadLetters()).toHaveLength(3);

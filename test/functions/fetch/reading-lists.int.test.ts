@@ -40,7 +40,7 @@ await describeOnTables("reading a list", (tables) => {
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
-    test("goes on in further runs where the time of one is over, as of its first page and for the same tasks", async () => {
+    test("continues in further runs after a run's time is over, as of its first page and for the same tasks", async () => {
       const sandbox = await sandboxFor({ pageSize: 2 });
       for (let receives = 1; receives <= 3; receives += 1) {
         expect(await run(sandbox, [task()], { ...oneCall, receives })).toEqual({ hidden: [1], reasons: [] });

@@ -49,7 +49,7 @@ const down = unreachable("the provider is down", 100, 200).failure;
 const noToken = waiting("no token is set", 60).failure;
 
 describe("a task that failed", () => {
-  it("is hidden where it is, with the reason and what it belongs to", () => {
+  it("stays invisible in its queue, with the reason and its subject", () => {
     expect(decisionOn(failed)).toEqual({
       type: "postpone",
       record: recordOf(1, 0),
@@ -65,7 +65,7 @@ describe("a task that failed", () => {
     expect(secondsOn(noToken, { random: 0.5 })).toBe(90);
   });
 
-  it("is hidden for exactly so long where what it waits for is known to come then", () => {
+  it("is invisible for exactly as long as the wait is known to take", () => {
     const pages = waiting("more pages are left", 0).failure;
     const written = waiting("the document was written by another call", 2, 0).failure;
     for (const receives of [1, 500]) {
@@ -75,7 +75,7 @@ describe("a task that failed", () => {
     }
   });
 
-  it("is hidden longer with each receive where it waits for a token, the rate or the provider", () => {
+  it("is invisible longer with each receive if it waits for a token, the rate or the provider", () => {
     const rate = waiting("the provider's rate is used up", 1, 20).failure;
     expect(secondsOn(down, { receives: 10, random: 0 })).toBe(900);
     for (const failure of [noToken, rate]) {

@@ -91,7 +91,7 @@ describe("the resource that is removed last", () => {
     expect(form).toMatchObject({ StackName: stackId, EnableTerminationProtection: "false" });
   });
 
-  it.each(otherStatuses)("leaves the stack protected where it is removed in %s", async (status) => {
+  it.each(otherStatuses)("leaves the stack protected if it is removed in %s", async (status) => {
     aws.answers.set("DescribeStacks", inStatus(status));
     expect(await request(creation, "Delete")).toMatchObject({ Status: "SUCCESS" });
     expect(called().map(({ action }) => action)).toEqual(["DescribeStacks"]);
@@ -125,7 +125,7 @@ describe("the resource that is created last", () => {
     expect(called()).toHaveLength(1);
   });
 
-  it.each(otherStatuses)("leaves the table protected where it is removed in %s", async (status) => {
+  it.each(otherStatuses)("leaves the table protected if it is removed in %s", async (status) => {
     aws.answers.set("DescribeStacks", inStatus(status));
     expect(await request(table, "Delete")).toMatchObject({ Status: "SUCCESS" });
     expect(called().map(({ action }) => action)).toEqual(["DescribeStacks"]);

@@ -32,7 +32,7 @@ it("returns bytes as they are, in base64", async () => {
   expect(await invocationAnswer(answer)).toEqual({ status: 200, headers: { etag: '"e"' }, body: "AP8=" });
 });
 
-it("answers 413 where Lambda would refuse the answer", async () => {
+it("answers 413 if Lambda would refuse the answer", async () => {
   const fits = { status: 200, headers: {}, body: randomBytes(4_700_000) };
   expect(await invocationAnswer(fits)).toMatchObject({ status: 200 });
   const { status, body } = await invocationAnswer({ ...fits, body: randomBytes(4_710_000) });
@@ -42,6 +42,6 @@ it("answers 413 where Lambda would refuse the answer", async () => {
   ]);
 });
 
-it("fails where the stage failed, which CloudWatch counts", async () => {
+it("fails if the stage failed, which CloudWatch counts", async () => {
   await expect(invocationAnswer({ status: 503, headers: {} })).rejects.toThrow("answered 503");
 });

@@ -78,7 +78,7 @@ describe("a webhook whose secret follows a scheme", () => {
     expect(await queued()).toHaveLength(status === 202 ? 1 : 0);
   });
 
-  test("is refused with a scheme where the settings name none", async () => {
+  test("is refused with a scheme if the settings name none", async () => {
     const receive = receiverOf("accounts", { header: "authorization" });
     const answer = await call(receive, { headers: { authorization: `Bearer ${value}` } });
     expect(answer).toMatchObject({ statusCode: 401 });

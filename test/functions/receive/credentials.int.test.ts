@@ -99,7 +99,7 @@ describe("live credentials of users", () => {
     }
   });
 
-  test("ask for a reconciliation at most once an hour, however many webhooks are lost, and again where asking failed", async () => {
+  test("request a reconciliation at most once an hour, however many webhooks are lost, and again if that failed", async () => {
     let time = noon.getTime();
     const asked: number[] = [];
     let isDown = true;

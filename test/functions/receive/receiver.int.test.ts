@@ -52,7 +52,7 @@ describe("an authentic webhook", () => {
     expect(envelope?.headers).toEqual({ "ce-id": "e-1" });
   });
 
-  test("may have no body where headers name the event; elsewhere none is no JSON", async () => {
+  test("may have no body if headers name the event; otherwise an empty body is invalid JSON", async () => {
     const headers = { [secretHeader]: goodSecret, "ce-id": "e-1" };
     await call(receiverOf("users", { mappedHeaders: ["ce-id"] }), { headers, body: undefined });
     expect((await queued()).map(({ body }) => body)).toEqual([{ type: "text", text: "null" }]);

@@ -107,7 +107,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     expect(await stored().deletions()).toEqual([]);
   });
 
-  test("wait for an operator where they are too many, within seven days", async () => {
+  test("wait for an operator if they are too many within seven days", async () => {
     const tick = tickOf({ maxDeletions: { percent: 0, atLeast: 1 } });
     forget();
     await tick();

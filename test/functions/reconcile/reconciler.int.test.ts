@@ -88,7 +88,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await keptRun()).toMatchObject({ isScheduled: false });
     });
 
-    test("compares users alone where the settings know no path to their accounts", async () => {
+    test("compares only users if the settings have no path to their accounts", async () => {
       const { users } = await fixture.sandbox.createUsers(2);
       await tickOf({ provider: { paths: {} } })();
       expect(factsOf(await fed())).toEqual(expect.arrayContaining(missingUsers(users)));
@@ -276,7 +276,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(cuts).toBeGreaterThan(10);
     });
 
-    test("beside another one ends where the other has gone on: the run is reported once", async () => {
+    test("beside another one ends once the other has continued: the run is reported once", async () => {
       const { users } = await fixture.sandbox.createUsers(40);
       const ticks = [tickOf(), tickOf(), tickOf()];
       await Promise.all(ticks.map((tick) => tick()));

@@ -21,7 +21,7 @@ describe("a token", () => {
     expect(fixture.remote.requests.length > 0).toBe(code === "TOKEN_REFRESHED");
   });
 
-  test("that is not near its end is refreshed where an operator asks for it, and by no other event", async () => {
+  test("that does not expire soon is refreshed on an operator's request, and by no other event", async () => {
     await withSecret({ token: await tokenOf(1, 9) });
     for (const event of [{}, { now: "true" }, { detail: { now: true } }, "now", undefined]) {
       expect(await refresherOf()(event)).toEqual({ outcome: "kept" });
@@ -70,15 +70,12 @@ describe("a run", () => {
     ["not answered", { begun: 11, ends: 1 }, () => ({ status: 500 }), true],
     ["done", { begun: 11, ends: 1 }, () => ({ json: { token: "new" } }), false],
     ["refused soon after it was due", { begun: 7, ends: 5 }, () => ({ status: 401 }), false],
-  ])(
-    "says that the token is near its end where a refresh is %s",
-    async (_, { begun, ends }, answer, isSaid) => {
-      fixture.onRefresh = answer;
-      await withSecret({ token: await tokenOf(begun, ends) });
-      await refresherOf()().catch(() => undefined);
-      expect(fixture.entries.some(({ code }) => code === "TOKEN_NEAR_END")).toBe(isSaid);
-    },
-  );
+  ])("reports that the token expires soon if a refresh is %s", async (_, { begun, ends }, answer, isSaid) => {
+    fixture.onRefresh = answer;
+    await withSecret({ token: await tokenOf(begun, ends) });
+    await refresherOf()().catch(() => undefined);
+    expect(fixture.entries.some(({ code }) => code === "TOKEN_NEAR_END")).toBe(isSaid);
+  });
 });
 
 describe("a new token that can't be tried, for data paths fail", () => {
@@ -139,7 +136,7 @@ describe("two refreshers at once", () => {
 const propose = (token: string) => proposeByHand(fixture.system.secretsManager, fixture.secretId, token);
 
 describe("a token that an operator proposes", () => {
-  test("an operator's token that is taken becomes current, also where it is older, with one call", async () => {
+  test("an operator's token that is accepted becomes current with one call, even if it is older", async () => {
     await fixture.withSecret({ token: await tokenOf(1, 9) });
     const older = await tokenOf(2, 8);
     const versionId = await propose(older);

@@ -62,7 +62,7 @@ describe("a refresh", () => {
     },
   );
 
-  test("goes on where a malformed token was left pending: it is discarded untried", async () => {
+  test("continues after a malformed token was left pending: it is discarded unproven", async () => {
     await fixture.secret.propose("two words", (await fixture.secret.current()).versionId);
     await refresherOf()();
     expect(codes()).toEqual(["TOKEN_DISCARDED", "TOKEN_REFRESHED"]);
@@ -158,7 +158,7 @@ describe("what an earlier run left pending", () => {
     expect(await currentToken()).toBe(newest);
   });
 
-  test("is discarded without a call where an operator has set a token since, also an older one", async () => {
+  test("is discarded without a call if an operator has set a token since, even an older one", async () => {
     const byHand = await tokenOf(2, 8);
     setByHand(byHand);
     await refresherOf()();

@@ -36,7 +36,7 @@ describe("a token that calls were refused with", () => {
     ]);
   });
 
-  test("is kept where the provider takes it for others, and is of use again", async () => {
+  test("is kept if the provider accepts it for others, and is used again", async () => {
     fixture.refused = { ...fixture.refused, isEnded: true };
     fixture.onProof = () => ({ json: [] });
     await refresherOf()();
@@ -45,7 +45,7 @@ describe("a token that calls were refused with", () => {
     expect(fixture.refused.isEnded).toBe(false);
   });
 
-  test("is refreshed once where the provider answers the proof with 403, and is never said to be of no use", async () => {
+  test("is refreshed once if the provider answers the proof with 403, and is never reported as revoked", async () => {
     fixture.onProof = () => 403;
     await refresherOf()();
     await refresherOf()();
@@ -78,19 +78,19 @@ describe("a token that calls were refused with", () => {
       expect(codes()).toEqual(["TOKEN_REFRESHED"]);
     });
 
-    test("is replaced where an operator asks for it", async () => {
+    test("is replaced on an operator's request", async () => {
       await refresherOf()({ now: true });
       expect(codes()).toEqual(["TOKEN_REFRESHED"]);
     });
 
-    test("is kept where the provider takes it for others", async () => {
+    test("is kept if the provider accepts it for others", async () => {
       fixture.onProof = () => ({ json: [] });
       await refresherOf()();
       expect(codes()).toEqual(["TOKEN_STILL_VALID", "TOKEN_KEPT"]);
     });
   });
 
-  test("is checked at once where an operator has just set it: a wrong one is reported soon", async () => {
+  test("is checked at once if an operator has just set it: a wrong one is reported soon", async () => {
     fixture.now = new Date(Date.now() + 60_000);
     fixture.onRefresh = () => 401;
     await refresherOf()();

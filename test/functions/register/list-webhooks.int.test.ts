@@ -48,7 +48,7 @@ async function listed(options = {}) {
 }
 
 describe("the list of webhooks", () => {
-  test("says of each kind whether it goes to its own deployed address, or where else, and changes nothing", async () => {
+  test("reports for each kind whether it goes to its own deployed address, or where else, and changes nothing", async () => {
     remote.answer = ({ path }) => ({
       json: {
         url: path === "/accounts" ? "https://api.example/hooks" : deployed(kindAt(path)),
@@ -69,7 +69,7 @@ describe("the list of webhooks", () => {
     expect(remote.requests.map(({ method }) => method)).toEqual(Array(4).fill("GET"));
   });
 
-  test("is read from the list of interface 0.5 by types, where a disabled webhook is none and a missing list says nothing", async () => {
+  test("is read from the list of interface 0.5 by type; a disabled webhook counts as none, a missing list as unknown", async () => {
     const webhooks: readonly OwnWebhook[] = [
       { name: "users", path: "/v/webhooks/users" },
       { name: "accounts", path: "/v/webhooks/accounts" },
@@ -121,7 +121,7 @@ describe("the list of webhooks", () => {
     });
   });
 
-  test("takes a path without a webhook for none only where the provider is known to list them", async () => {
+  test("treats a path without a webhook as unregistered only if the provider is known to list them", async () => {
     remote.answer = () => 404;
     const states = async (readsFirst: boolean) => (await listed({ readsFirst })).map(({ type: is }) => is);
     expect(await states(true)).toEqual(Array(4).fill("none"));
@@ -140,14 +140,11 @@ describe("the list of webhooks", () => {
   test.each([
     ["is down", 503, "the provider answered 503"],
     ["answers with a page", { text: "<html>" }, "the provider answered 200 with what is not JSON"],
-  ])(
-    "is unknown where the provider %s: to look is no failure of the function",
-    async (_, answer, unknown) => {
-      remote.answer = () => answer;
-      expect(await list()).toEqual({ unknown });
-      expect(remote.requests).toHaveLength(1);
-    },
-  );
+  ])("is unknown if the provider %s, which is no failure of the function", async (_, answer, unknown) => {
+    remote.answer = () => answer;
+    expect(await list()).toEqual({ unknown });
+    expect(remote.requests).toHaveLength(1);
+  });
 });
 
 function kindAt(path: string): string {

@@ -95,7 +95,7 @@ await describeOnTables("attributes of users", (tables) => {
   test.each([
     ["no user", () => ({})],
     ["another user, to whom the account is said to have moved", () => ({ userId: other })],
-  ])("are those of the account's first user where an event of its data names %s", async (_, named) => {
+  ])("are those of the account's first user if an event of its data names %s", async (_, named) => {
     await record(userEvent({ loanId: "first" }), userEvent({ loanId: "other" }, { userId: other }));
     await record(
       accountEvent({ accountId, userId }),

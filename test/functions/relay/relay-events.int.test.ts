@@ -94,7 +94,7 @@ await describeOnTables("the relay", (tables) => {
     const since = Date.parse(event.receivedAt);
     const read = { ...common, type: "fetchDocument", subject, endpoint: "income", since };
 
-    test("reads these dates only where they do: each range is a document of its own", async () => {
+    test("reads only these dates if configured: each range is a separate document", async () => {
       fixture.readByRange.push("account/income");
       const other = { ...event, id: randomUUID(), dateStart: "2026-01-08" };
       await record(event, other);

@@ -121,7 +121,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     expect(await fixture.bucket.keys()).toEqual([]);
   });
 
-  test("stays where the document itself is gone: it was lost, and is to be restored", async () => {
+  test("stays if the document itself is missing: it was lost, and will be restored", async () => {
     const object = await save(large(), first);
     await save("[2]", second);
     await remove(documentKey(subject, income));

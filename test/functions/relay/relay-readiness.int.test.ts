@@ -196,7 +196,7 @@ await describeOnTables("an account that is waited for", (tables) => {
     expect(await passDeadlines()).toEqual([]);
   });
 
-  test("is ready by its deadline's look where the setting no longer names an endpoint", async () => {
+  test("is ready at its deadline's check if the setting no longer names an endpoint", async () => {
     const account = waitedFor();
     await account.event("connected");
     const seen = await pump();
@@ -288,7 +288,7 @@ await describeOnTables("an account that is waited for", (tables) => {
     expect(await usersTold()).toEqual([first, again]);
   });
 
-  test("is not followed where the stage has no such setting", async () => {
+  test("is not followed if the stage has no such setting", async () => {
     const account = waitedFor();
     fixture.readiness = undefined;
     await account.event("connected");

@@ -57,7 +57,7 @@ describe("a document in its message", () => {
     expect(documentIn(message).content).toEqual(JSON.parse(text));
   });
 
-  it("is referred to where the whole message would be over the limit, by a byte", async () => {
+  it("is referenced if the message would exceed the limit by one byte", async () => {
     const whole = Buffer.byteLength(await written(text, inItem(text)));
     expect(documentIn(await written(text, inItem(text), whole))).toHaveProperty("content");
     expect(documentIn(await written(text, inItem(text), whole - 1))).not.toHaveProperty("content");
@@ -74,11 +74,11 @@ describe("a document in its message", () => {
     ["can't be read", { codec: "gzip", object: "data/1" } as const],
     ["is another than was stored", inItem("[]")],
     ["is not known where it lies", undefined],
-  ])("is referred to where it %s", async (_, storage) => {
+  ])("is referenced if it %s", async (_, storage) => {
     expect(await written(text, storage)).toBe(JSON.stringify(reported(text)));
   });
 
-  it("is referred to where its bytes are not UTF-8, which a message is", async () => {
+  it("is referenced if its bytes are not UTF-8, unlike a message", async () => {
     const message = reported(text, "application/json; charset=ISO-8859-1");
     const sent = await inlineDocuments(204_800, nowhere)({ message, storage: inItem(text) });
     expect(sent).toBe(JSON.stringify(message));
@@ -89,7 +89,7 @@ describe("a document in its message", () => {
     ["is larger than a message may be", { limit: 300, type: "permanent" }],
     ["is not UTF-8", { message: reported(text, "application/json; charset=utf-16"), type: "permanent" }],
     ["can't be read now", { storage: { codec: "gzip", object: "data/1" } as const, type: "retryable" }],
-  ])("fails in its message where it %s and nothing else is read", async (_, given) => {
+  ])("fails in its message if it %s and nothing else is read", async (_, given) => {
     const { message, storage, limit, type } = {
       ...{ message: reported(text), storage: inItem(text), limit: 204_800 },
       ...given,
@@ -111,7 +111,7 @@ describe("a document in its message", () => {
     expect(sent).toEqual([]);
   });
 
-  it("names in its address who reads it, where it is read by invoking a function", async () => {
+  it("names its reader in its address if it is read by invoking a function", async () => {
     const functionArn = "arn:aws:lambda:eu-central-2:111111111111:function:read";
     const message = messageOfDocument(
       documentRead(undefined, contentOf(text).digest, { asOf: at.getTime() }),

@@ -128,7 +128,7 @@ describe("bundling", () => {
     expect(there).toEqual(here);
   });
 
-  it("leaves what is imported lazily in a file of its own, where it is found when it is needed", async () => {
+  it("puts lazily imported code into a separate file, which is found when it is needed", async () => {
     const root = repositoryWith("lazy", files);
     expect(codeOf(bundle(root, "functions/a.ts"))).not.toContain("large thing");
     using bundler = await createBundler(root);

@@ -46,7 +46,7 @@ describe("the environment of a function", () => {
     return deploymentProblems(stack);
   };
 
-  it("is refused with a remedy where it can be over 4 KB with the names that CloudFormation makes", () => {
+  it("is refused with a remedy if it may exceed 4 KB with CloudFormation's names", () => {
     const many = (count: number) =>
       withEnvironment((_, { queueUrl }) =>
         Object.fromEntries(Array.from({ length: count }, (_, index) => [`U${10 + index}`, queueUrl])),
@@ -72,7 +72,7 @@ describe("the environment of a function", () => {
     expect(of(rest + 1)).toHaveLength(1);
   });
 
-  it("is refused where it names something whose length nobody has said", () => {
+  it("is refused if it names something of unknown length", () => {
     const roleArn = (stack: Stack) =>
       new iam.Role(stack, "Some", { assumedBy: new iam.AccountRootPrincipal() }).roleArn;
     expect(() => withEnvironment((stack) => ({ ARN: roleArn(stack) }))).toThrow(
@@ -81,7 +81,7 @@ describe("the environment of a function", () => {
   });
 });
 
-it("the policies of a role are refused with a remedy where they can be over what IAM takes", () => {
+it("the policies of a role are refused with a remedy if they may exceed IAM's limit", () => {
   const withQueues = (count: number) => {
     const stack = new Stack(new App(), "Given");
     const queues = Array.from({ length: count }, (_, index) => new Queue(stack, `${"Q".repeat(80)}${index}`));

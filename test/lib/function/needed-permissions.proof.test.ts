@@ -13,7 +13,7 @@ const report = z.object({
 });
 
 /** Without a permission that alone allowed a call, the call is denied, and a denial fails the scenario. */
-it("the scenario needs each permission as recorded; where one is new, run this file with --update", async () => {
+it("the scenario needs each permission as recorded; if one is new, run this file with --update", async () => {
   const directory = await mkdtemp(join(tmpdir(), "permissions-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, "report.json");

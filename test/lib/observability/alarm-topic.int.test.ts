@@ -117,7 +117,7 @@ describe("where alarms go", () => {
     expect(JSON.stringify(policy)).toContain(":alarm:income-events-test-*");
   });
 
-  it("is a topic that is there already, where one is named: the stack makes none", () => {
+  it("is an existing topic, if one is named: the stack creates none", () => {
     const stack = synthesized({ ...withoutAlarms, alarms: { topicArn } });
     expect(stack.text).not.toContain("AWS::SNS::");
     for (const { Properties } of stack.ofType("AWS::CloudWatch::Alarm")) {

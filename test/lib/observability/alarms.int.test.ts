@@ -162,7 +162,7 @@ describe("the alarm that nothing is received", () => {
   const nothing = (hours: number) => nothingIn(silent({ nothingReceivedHours: hours }));
   const daily = silent({ nothingReceivedHours: 24 });
 
-  it("is there where the settings say how long that may last, else neither it nor the metric is", () => {
+  it("exists if the settings limit how long that may last; otherwise neither it nor the metric does", () => {
     expect(nothingIn(production)).toBeUndefined();
     expect(production.text).not.toContain("WebhookAccepted");
   });
@@ -206,7 +206,7 @@ describe("the alarm that nothing is received", () => {
     expect(rule?.Properties.ScheduleExpression).toBe("rate(15 minutes)");
   });
 
-  it("has periods in which the refresher runs, where it runs more rarely than each hour", () => {
+  it("has periods in which the refresher runs, if it runs less often than hourly", () => {
     const stack = silent({ nothingReceivedHours: 24 }, { refreshEveryMinutes: 300 });
     expect(nothingIn(stack)).toMatchObject({ Period: 5 * hour, EvaluationPeriods: 4 });
   });

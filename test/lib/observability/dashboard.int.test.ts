@@ -116,7 +116,7 @@ describe("the dashboard", () => {
   it.each([
     [productionSettings, 0],
     [{ ...productionSettings, dashboard: true }, 1],
-  ])("is there where the settings say so: %j", (settings, count) => {
+  ])("exists if the settings say so: %j", (settings, count) => {
     expect(synthesized(settings).ofType("AWS::CloudWatch::Dashboard")).toHaveLength(count);
   });
 });

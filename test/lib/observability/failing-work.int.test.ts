@@ -85,7 +85,7 @@ describe.each([
   );
 
   it.each(cases)(
-    "raises its alarm where %s, at %s, though the queue's age tells nothing",
+    "raises its alarm if %s, at %s, although the queue's age does not show it",
     (_, __, every, fails) => {
       const { age, failed } = failingQueue(visibility, every, fails, within);
       expect(goesOff(`${work}-failing`, failed, within)).toBe(true);
@@ -93,7 +93,7 @@ describe.each([
     },
   );
 
-  it("raises no alarm where all messages of a minute fail once", () => {
+  it("raises no alarm if all messages of a minute fail once", () => {
     const failed = createMetric(within * 1_000);
     failed.add(3_000, 60_000);
     expect(goesOff(`${work}-failing`, failed, within)).toBe(false);

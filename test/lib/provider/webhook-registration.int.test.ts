@@ -99,7 +99,7 @@ describe("how long a rotation takes", () => {
     ).toEqual({ propagationSeconds: 10, overlapSeconds: 12 * 3600 });
   });
 
-  it("lets the registration read first where the provider lists webhooks", () => {
+  it("lets the registration read first if the provider lists webhooks", () => {
     const readsFirst = (more: object) =>
       synthesized(stage({}, more)).bundles.get("functions/register/webhooks.ts");
     expect(readsFirst({})).toMatchObject({ readsFirst: false });

@@ -22,7 +22,7 @@ describe("what accounts wait for", () => {
     ],
     [{ endpoints: ["profile"], minDays: 90 }, {}, "readiness.minDays: counts the days of income"],
     [{ endpoints: ["income"] }, income, "readiness.endpoints: has one that provider.paths.readRange reads"],
-  ])("is refused where it is %j with the paths %j", (readiness, paths, fault) => {
+  ])("is refused if it is %j with the paths %j", (readiness, paths, fault) => {
     const settings = { production: false, readiness, provider: { paths } };
     const [, ...faults] = messageOf(() => parseSettings(settings, "f.json")).split("\n");
     expect(faults).toEqual([expect.stringContaining(fault)]);

@@ -70,7 +70,7 @@ describe("settings files as an editor on Windows writes them", () => {
     }
   });
 
-  it("are refused in the same words where they are no JSON, with the same line and column", () => {
+  it("are refused in the same words if they are invalid JSON, with the same line and column", () => {
     const text = linesOf({ tracing: "off" }).replace(",", "");
     const message = messageOf(() => read(text));
     expect(message).toMatch(/not JSON \(.*line 3 column \d+/);
@@ -87,7 +87,7 @@ describe("the digest of settings", () => {
     expect(digestOf({ token: { refreshEveryMinutes: 15 } })).toBe(digestOf({}));
   });
 
-  it("is another where anything differs", () => {
+  it("differs if anything else differs", () => {
     const others = [
       { token: { refreshEveryMinutes: 16 } },
       { startEndpoints: ["profile"] },

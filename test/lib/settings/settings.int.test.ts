@@ -130,7 +130,7 @@ describe("reserved concurrency", () => {
   it.each([
     ["is more than that", 226, 1_000],
     ["is asked of a new account, whose quota is 10", 1, undefined],
-  ])("is refused where it %s, naming both settings", (_, each, quota) => {
+  ])("is refused if it %s, naming both settings", (_, each, quota) => {
     expect(faultsOf(reserved(each, quota))).toEqual([
       "functions.receive.reservedConcurrency: is reserved for each of 4 receivers, which is over " +
         "accountConcurrency less the 100 that Lambda leaves unreserved; lower it, leave it out, or have the quota " +
@@ -143,7 +143,7 @@ describe("the longest outage", () => {
   const faultsOfFetch = (fetch: object) =>
     faultsOf({ production: true, fetch }).filter((fault) => fault.startsWith("fetch."));
 
-  it("is refused in production where waits are so short that a task is given up before, with the remedy", () => {
+  it("is refused in production, with the remedy, if waits are so short that a task would be rejected earlier", () => {
     expect(faultsOfFetch({ retry: { maxSeconds: 60 } })).toEqual([
       expect.stringMatching(/^fetch\.longestOutageHours: is longer than .*raise fetch\.retry\.maxSeconds/),
     ]);
@@ -156,7 +156,7 @@ describe("encryption", () => {
   const own = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
   const withReader = [{ name: "risk-team", principals: ["210987654321"] }];
 
-  it("with AWS's own key of SQS is refused where another account reads a queue, with the reason", () => {
+  it("with AWS's own key of SQS is refused if another account reads a queue, with the reason", () => {
     const encryption = { queueKey: "alias/aws/sqs" };
     const [fault, ...others] = faultsOf({ production: false, encryption, subscribers: withReader });
     expect(fault).toMatch(

@@ -22,7 +22,7 @@ describe("the archive of dead letters", () => {
     },
   );
 
-  it("comes at least twice before a dead letter's end, also where all times are divided", () => {
+  it("runs at least twice before a dead letter expires, even if all times are divided", () => {
     const stack = synthesized({ ...productionSettings, production: false, divideDurationsBy: 288 });
     expect(stack.withId("ArchiveSchedule").Properties.ScheduleExpression).toBe("rate(1 minute)");
     expect(numberOf(limitsOf(stack), "beforeEndSeconds")).toBeGreaterThanOrEqual(120);

@@ -45,7 +45,7 @@ function bucket(rule: object): object {
 }
 
 describe("data at rest", () => {
-  it("is encrypted with keys of AWS's own where nothing is set", () => {
+  it("is encrypted with AWS's own keys by default", () => {
     const stack = synthesized(productionSettings);
     expect(stack.text).not.toContain("aws:kms");
     expect(encrypted(stack, "AWS::SQS::Queue")).toEqual({ SqsManagedSseEnabled: true });
@@ -83,11 +83,11 @@ describe("data at rest", () => {
     ],
     ["AWS::SecretsManager::Secret", keyArn],
     ["AWS::Logs::LogGroup", keyArn],
-  ])("is encrypted with the customer's key where one is set: every %s", (type, expected) => {
+  ])("is encrypted with the customer's key if one is set: every %s", (type, expected) => {
     expect(encrypted(own, type)).toEqual(expected);
   });
 
-  it("is encrypted with AWS's key of SQS where that is set: queues alone, and no role needs it named", () => {
+  it("is encrypted with AWS's key of SQS if that is set: only queues, and no role names it", () => {
     const subscribers = [everything];
     const stack = synthesized({
       ...productionSettings,
@@ -167,7 +167,7 @@ describe("the key's policy", () => {
     expect(queues.filter(({ id }) => /^SubscriberRiskTeamQueue.{8}$/.test(id))).toHaveLength(1);
   });
 
-  it("admits a subscriber to the stage's queues where CloudFormation would shorten the queue's name", () => {
+  it("admits a subscriber to the stage's queues if CloudFormation would shorten the queue's name", () => {
     const name = `a${"b".repeat(39)}`;
     const last = statementsFor({ subscribers: [{ ...riskTeam, name }] }).at(-1);
     expect(JSON.stringify(last)).toContain(":income-events-prod*");
@@ -186,7 +186,7 @@ describe("a former key", () => {
   const statementOnKey = /"Action":([^:{}]*"kms:[^{}]*?),"Effect":"Allow","Resource":"([^"]*)"/g;
 
   it.each([{ keyArn }, {}])(
-    "may be used for decryption alone, by each role that decrypted with it, where the settings now say %j",
+    "may be used only for decryption, by each role that decrypted with it, if the settings now say %j",
     (now) => {
       const before = keyStatements({ keyArn: formerKeyArn });
       const after = keyStatements({ ...now, previousKeyArns: [formerKeyArn] });

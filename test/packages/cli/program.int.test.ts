@@ -30,7 +30,7 @@ describe("the program of a command line", () => {
   });
 
   it.each([[[]], [["nonsense"]], [["--help"]], [["help", "status"]], [["token"]], [["token", "nonsense"]]])(
-    "has all commands where the words name none: %j",
+    "has all commands if the words name none: %j",
     async (words) => {
       const all = await createProgram();
       expect(leavesOf(await createProgram(words))).toEqual(leavesOf(all));
@@ -79,7 +79,7 @@ describe("the command line", () => {
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
   });
 
-  it("ends without a word where its reader has gone", () => {
+  it("ends silently if its reader has closed the pipe", () => {
     const main = join(import.meta.dirname, "../../../packages/cli/main.ts");
     const line = `"${process.execPath}" "${main}" help events list | head -n 1`;
     const { stdout, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });

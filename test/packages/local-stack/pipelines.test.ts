@@ -22,7 +22,7 @@ describe("the pipelines of a stack", () => {
     for (const { outputs } of found) expect(Object.keys(outputs)).toHaveLength(4);
   });
 
-  it("are one where the pipeline is the stack, which has the app's own outputs too", () => {
+  it("are one if the pipeline is the stack, which has the app's own outputs too", () => {
     const outputs = { ...outputsOf(""), IncomesTableName: "incomes" };
     expect(pipelinesIn(outputs)).toEqual([{ id: "", outputs }]);
   });

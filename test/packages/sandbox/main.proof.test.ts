@@ -37,7 +37,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("prints one line when ready and ends o
   expect(await end).toMatchObject({ code: 0, error: "" });
 });
 
-test("the sandbox ends in silence where Ctrl-C comes twice, as under npm", async () => {
+test("the sandbox ends silently if Ctrl-C arrives twice, as under npm", async () => {
   const child = run("--port", "0");
   await once(createInterface({ input: child.stdout }), "line");
   const end = ended(child);

@@ -24,7 +24,7 @@ function behaves(create: (now?: () => number) => Promise<Memory>): void {
     expect(await memory.recall("a")).toMatchObject({ isHandled: true });
   });
 
-  it("keeps the higher sequence, and the id, where another process was faster", async () => {
+  it("keeps the higher sequence, and the id, if another process was faster", async () => {
     const memory = await create();
     await memory.remember({ id: "new", place: { series: "s", sequence: sequence(10) } });
     await memory.remember({ id: "old", place: { series: "s", sequence: sequence(9) } });

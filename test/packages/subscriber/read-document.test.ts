@@ -119,7 +119,7 @@ describe("readDocument", () => {
       return { status: 200, body: text };
     };
 
-    it("signs for Lambda where the address names it, asks for the path, and expands what is compressed", async () => {
+    it("signs for Lambda if the address names it, requests the path, and decompresses the answer", async () => {
       const compressed = answered(200, gzipSync(text), { etag, "content-encoding": "gzip" });
       const { result, requests } = await read([compressed], {}, invoked);
       expect(result).toMatchObject({ type: "document", bytes: new TextEncoder().encode(text) });
@@ -154,7 +154,7 @@ describe("readDocument", () => {
       expect(again.result).toMatchObject({ type: "document" });
     });
 
-    it("asks again where Lambda is busy or the function failed, and fails where it may not invoke", async () => {
+    it("retries if Lambda is busy or the function failed, and fails if it may not invoke", async () => {
       const failed = { status: 200, body: "{}", headers: { "x-amz-function-error": "Unhandled" } };
       expect(await read([{ status: 429 }, failed, answered(200, text)], {}, invoked)).toMatchObject({
         result: { type: "document" },
@@ -170,14 +170,14 @@ describe("readDocument", () => {
     });
   });
 
-  it("says so where only messages hold documents, and this one does not", async () => {
+  it("reports if only messages contain documents, and this one does not", async () => {
     const urn = messageWith({ ...message.data.document, href: "urn:income-events:documents/v1/accounts/a" });
     expect((await read([], {}, urn)).result).toMatchObject({
       message: expect.stringContaining("messages alone"),
     });
   });
 
-  it("takes credentials and region from the environment where none are passed", async () => {
+  it("takes credentials and region from the environment by default", async () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIAENVIRONMENT");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
     const { credentials: _, ...environment } = { credentials: undefined };
@@ -231,7 +231,7 @@ describe("readDocument", () => {
     expect(asked).not.toHaveBeenCalled();
   });
 
-  it("asks for the document where the message's content is not what its digest says", async () => {
+  it("requests the document if the message's content does not match its digest", async () => {
     const held = messageWith({ ...message.data.document, content: { data: [] } });
     const asked = vi.fn(async () => new Response(text));
     vi.stubGlobal("fetch", asked);

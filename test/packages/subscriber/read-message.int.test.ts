@@ -107,7 +107,7 @@ describe("reading a message", () => {
     .filter(({ length }) => length > 0)
     .chain((messages) => fc.constantFrom(...messages));
 
-  it("takes what the schema of its type takes, and names the field where it does not", () => {
+  it("accepts what the schema of its type accepts, and names the invalid field otherwise", () => {
     fc.assert(
       fc.property(oneMessage, edit, (message, change) => {
         const text = JSON.stringify(edited(message, change));

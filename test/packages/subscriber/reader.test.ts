@@ -157,7 +157,7 @@ describe("a reader", () => {
     expect(handled).toEqual([]);
   });
 
-  it("leaves a message on the queue where the handler or the memory fails, and handles it next time", async () => {
+  it("leaves a message on the queue if the handler or the memory fails, and handles it next time", async () => {
     let failures = ["handle", "recall", "remember"];
     const fail = (where: string) => {
       if (failures[0] !== where) return;
@@ -279,7 +279,7 @@ describe("messages delivered in any order, with duplicates, side by side, to a h
     );
   });
 
-  it("are all handled, each once, where older ones are handed over too (law)", async () => {
+  it("are all handled, each once, if older ones are passed on too (law)", async () => {
     await fc.assert(
       fc.asyncProperty(deliveries, async ({ messages, order, failures, atOnce }) => {
         const handled: string[] = [];

@@ -32,7 +32,7 @@ describe("what all must end with", () => {
 });
 
 describe("implementations that take the same load", () => {
-  it("count where both have all of it, and end the run where one has more than the other", async () => {
+  it("count if both have all of it, and end the run if one has more than the other", async () => {
     await using contenders = await Contenders.start(() => undefined, ["ours", "floor"]);
     for (const running of contenders.running) await drive(running, load);
     await requireNothingLost(contenders.running, load);

@@ -20,7 +20,7 @@ const whole = account({ ...evidence, erased: new Set() });
 const course = { fired: [["SQS fails", 1] as const], left: [], initErrors: [] };
 
 describe("a run of chaos", () => {
-  it("is good where nothing was lost or doubled, its account closes and all was tried", () => {
+  it("passes if nothing was lost or duplicated, its account closes and everything was tried", () => {
     expect(assessRun(whole, course)).toEqual([]);
   });
 

@@ -83,7 +83,7 @@ describe("the account of a run", () => {
     ]);
   });
 
-  it("takes an event for lost whose consequence is missing, and does not close where none explains a loss", () => {
+  it("counts an event without its effect as lost, and does not close if none explains a loss", () => {
     const sent = [call("event-1", 202, ["user-1"]), call("event-2", 202, ["user-2"])];
     const losses = ["user user-1 is missing", "document x/y is missing"];
     const result = account({ ...nothing, sent, stored: new Set(["event-1", "event-2"]), losses });

@@ -102,7 +102,7 @@ describe("crash points", () => {
     expect(crashes.kills()).toBe(3);
   });
 
-  it("are left where the process that called is dead already", async () => {
+  it("are left if the calling process is already dead", async () => {
     let isAlive = false;
     const { crashes, invoke } = oneFunction(1, () => isAlive);
     crashes.crashAt(["FetchData send unsent"]);
@@ -134,7 +134,7 @@ describe("crash points", () => {
     expect(await invoke({ ...call })).toBe("refused");
   });
 
-  it("are left where their call never comes", async () => {
+  it("are left if their call is never made", async () => {
     const { crashes, invoke } = oneFunction();
     crashes.crashAt(["FetchData never unsent"]);
     await invoke(calling("send"));

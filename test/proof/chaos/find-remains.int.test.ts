@@ -73,7 +73,7 @@ await describeOnTables("the audit of a chaos run", (tables) => {
       unready: [],
     });
 
-  it("a run finds nothing where only others are left", async () => {
+  it("a run finds nothing if only other people's data is left", async () => {
     expect(await remains([`{"code":"ERASED","userId":"${other}"}`])).toEqual([]);
   });
 
@@ -117,7 +117,7 @@ await describeOnTables("the audit of a chaos run", (tables) => {
       `the queue ${name}`,
       () => send(name, body),
     ]),
-  ])("a run fails where an erased user is left in %s", async (_, place, plant) => {
+  ])("a run fails if an erased user is left in %s", async (_, place, plant) => {
     await plant();
     const found = await remains();
     expect(found).toHaveLength(1);
@@ -128,7 +128,7 @@ await describeOnTables("the audit of a chaos run", (tables) => {
   it.each([
     ["an id", id],
     ["something of a document", "Ada Lovelace"],
-  ])("a run fails where %s of an erased user is left in a log", async (_, text) => {
+  ])("a run fails if %s of an erased user is left in a log", async (_, text) => {
     const found = await remains([JSON.stringify({ code: "TASK_DONE", text })]);
     expect(found).toEqual([`the erased ${text.toLowerCase()} is still in the log of Relay`]);
     expect(accountOf(found)).toMatchObject({ lost: 0, unaccounted: found });

@@ -49,7 +49,7 @@ describe("every event", () => {
     return simulation;
   }
 
-  it("is stored, sent and called for once where it comes three times over three days", async () => {
+  it("is stored, sent and called for once if it is delivered three times over three days", async () => {
     const simulation = await simulationWithEvents();
     const events = [...simulation.provider.webhooks];
     for (let delivery = 0; delivery < 3; delivery += 1) {

@@ -19,7 +19,7 @@ async function comeToRest(simulation: Simulation): Promise<void> {
 }
 
 describe("documents are read", () => {
-  it("with at most 5 % more calls than the least possible, where documents change every 15 seconds", async () => {
+  it("with at most 5 % more calls than the minimum, if documents change every 15 seconds", async () => {
     const calls = { made: 0, excess: 0 };
     await fc.assert(
       fc.asyncProperty(undisturbedTimes, async (time) => {
@@ -32,7 +32,7 @@ describe("documents are read", () => {
     expect(calls.excess).toBeLessThanOrEqual(0.05 * (calls.made - calls.excess));
   });
 
-  it("with one call for events whose tasks wait together, also where the answer of the write is lost", async () => {
+  it("with one call for events whose tasks wait together, even if the write's answer is lost", async () => {
     const simulation = new Simulation(new Provider(false));
     for (const _ of [1, 2, 3]) await announce(simulation, account);
     await drive(simulation, (what) => what !== "fetch writes a document");
@@ -82,7 +82,7 @@ describe("a list of which a page can't be read", () => {
 });
 
 describe("a task that was given up", () => {
-  it.each([1, 400])("is done where it is redriven after %d seconds", async (seconds) => {
+  it.each([1, 400])("is done if it is redriven after %d seconds", async (seconds) => {
     const simulation = new Simulation(new Provider(false));
     await announce(simulation, account);
     await giveUp(simulation);

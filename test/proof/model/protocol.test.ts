@@ -22,7 +22,7 @@ describe("receive, store, relay, fetch and refresh keep every promise", () => {
     expect(await failEachStep(scenarios.short, 1)).toBeGreaterThan(100);
   });
 
-  it("where no event answers the start of a fetch, whichever step fails", async () => {
+  it("if no event answers the start of a fetch, whichever step fails", async () => {
     expect(await failEachStep(scenarios.start, 1, false)).toBeGreaterThan(50);
   });
 

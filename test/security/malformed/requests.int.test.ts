@@ -73,7 +73,7 @@ describe("a request of the read API, whatever it is", () => {
     failsAsSaid(() => ({ ...readHttpRequest(parseJson(event, "event"), "arn:a:l:r:1:f:g"), ...given }));
 
   it.each(["222222222222", "333333333333", "444444444444"])(
-    "gets a status and headers of HTTP, and a document only where the filter lets %s have it",
+    "gets a status and headers of HTTP, and a document only if the filter lets %s have it",
     async (accountId) => {
       const caller = { accountId, userArn: `arn:aws:iam::${accountId}:user/u` };
       await fc.assert(

@@ -59,7 +59,7 @@ describe("the deployment on this machine", () => {
     expect(findDeployment({}, directory).stage).toBe("local");
   });
 
-  it("is chosen by its stage where there are several", () => {
+  it("is chosen by its stage if there are several", () => {
     running("income-events-local");
     running("income-events-other", process.pid, 5566);
     expect(findDeployment({ stage: "other" }, directory).stage).toBe("other");
@@ -68,7 +68,7 @@ describe("the deployment on this machine", () => {
     );
   });
 
-  it("is chosen by a port or its folder where several have the same stage, as the message says", () => {
+  it("is chosen by a port or its folder if several have the same stage, as the message says", () => {
     running("income-events-local");
     running("income-events-local", process.pid, 5566);
     const message = messageOf(() => findDeployment({}, directory));
@@ -83,7 +83,7 @@ describe("the deployment on this machine", () => {
     expect(() => findDeployment({ local: "/home" }, directory)).toThrow("No system of the folder /home runs");
   });
 
-  it("may be none, also where nothing ever ran: that is reported with the remedy and its own exit code", () => {
+  it("may be missing, even if nothing ever ran: reported with the remedy and its own exit code", () => {
     for (const where of [directory, join(directory, "none")]) {
       expect(() => findDeployment({}, where)).toThrow(/--outputs outputs\.json.*npm start$/s);
       expect(() => findDeployment({}, where)).toThrow(expect.objectContaining({ exitCode: 3 }));
@@ -136,7 +136,7 @@ describe("a deployment in AWS", () => {
     expect(() => findDeployment({ outputs }, directory)).toThrow(" has several stages: ");
   });
 
-  it("is named by --pipeline where a stage has several: the message lists them", () => {
+  it("is named by --pipeline if a stage has several: the message lists them", () => {
     const own = (id: string) => ({ [`${id}SettingsDigest`]: "abc", [`${id}TokenSecretArn`]: arn });
     const named = { PayrollStage: "prod", BenefitsStage: "prod" };
     const outputs = outputsFile({ Lending: { ...own("Payroll"), ...own("Benefits"), ...named } });
@@ -214,7 +214,7 @@ describe("a deployment in AWS", () => {
     expect(() => findDeployment(options, directory)).toThrow(expect.objectContaining({ exitCode: 2 }));
   });
 
-  it("may have any address where an endpoint is set explicitly", () => {
+  it("may have any address if an endpoint is set explicitly", () => {
     const options = { outputs: outputsFile(withToken({ UsersQueueUrl: "http://localhost:4566/1/q" })) };
     vi.stubEnv("AWS_ENDPOINT_URL", "http://localhost:4566");
     expect(findDeployment(options, directory).stage).toBe("prod");

@@ -105,14 +105,14 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     AWS_MAX_ATTEMPTS: "2",
   });
 
-  it("where nothing is deployed, saying how to have a deployment", async () => {
+  it("if nothing is deployed, naming the remedy", async () => {
     expect(await run(yes)).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/No system runs on this machine(.|\n)*--outputs(.|\n)*npm start/),
     });
   });
 
-  it("where there is no such stage, naming the one that there is", async () => {
+  it("if there is no such stage, naming the existing one", async () => {
     expect(await run([...outputs, "--stage", "other"], credentials())).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/has no stage other\. It has: failures\./),
@@ -120,7 +120,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     expect(aws.calls).toEqual([]);
   });
 
-  it("where there are no credentials, saying how to have some", async () => {
+  it("if there are no credentials, naming the remedy", async () => {
     expect(await run(outputs, { AWS_ENDPOINT_URL: aws.url })).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("No AWS credentials found"),
@@ -128,7 +128,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     expect(aws.calls).toEqual([]);
   });
 
-  it("where the credentials have expired, saying so", async () => {
+  it("if the credentials have expired, reporting it", async () => {
     aws.refuse = expired;
     expect(await run(outputs, credentials())).toMatchObject({
       code: 3,
@@ -138,7 +138,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     });
   });
 
-  it("where AWS asks to go slower, after it was tried again, saying when to run it again", async () => {
+  it("if AWS throttles it despite retries, naming when to run it again", async () => {
     aws.refuse = throttled;
     expect(await run(outputs, credentials())).toMatchObject({
       code: 1,
@@ -147,7 +147,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     expect(aws.calls.length).toBeGreaterThan(1);
   });
 
-  it("where the stage is not there any more, asking whether the outputs are its last", async () => {
+  it("if the stage no longer exists, asking whether the outputs are current", async () => {
     aws.refuse = gone;
     expect(await run(outputs, credentials())).toMatchObject({
       code: 3,

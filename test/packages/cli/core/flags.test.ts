@@ -40,11 +40,11 @@ describe("a timestamp", () => {
     "1e3d",
     "999999999d",
     "2026-03",
-  ])("is refused where it is %j, with the flag's name and a remedy", (text) => {
+  ])("is refused if it is %j, with the flag's name and a remedy", (text) => {
     expect(() => timestampFlag("--since", text, now)).toThrow(/^--since ".*" is not a time\. Write a date/);
   });
 
-  it("is absent where the flag is not given", () => {
+  it("is absent without the flag", () => {
     expect(timestampFlag("--since", undefined, now)).toBeUndefined();
   });
 });
@@ -107,7 +107,7 @@ describe("a subject", () => {
     expect(subjectFlag({})).toBeUndefined();
   });
 
-  it("is refused where there are two, or where it is empty", () => {
+  it("is refused if there are two, or if it is empty", () => {
     expect(() => subjectFlag({ user: "1", companyAccount: "2" })).toThrow("--user and --company-account");
     expect(() => subjectFlag({ account: "" })).toThrow("--account is empty");
   });

@@ -34,7 +34,7 @@ describe("a pace", () => {
     );
   });
 
-  it("waits for nothing where there is room", async () => {
+  it("does not wait if there is room", async () => {
     let slept = 0;
     const wait = pace(
       10,

@@ -101,7 +101,7 @@ describe("a redrive", () => {
     );
   });
 
-  it("counts on in the next run, also where SQS itself moved the dead letter", async () => {
+  it("continues the count in the next run, even if SQS moved the dead letter", async () => {
     await sendDeadLetters("a");
     await run();
     await receiveTooOften();
@@ -124,7 +124,7 @@ describe("a redrive", () => {
     expect(await messagesIn(deadLetterQueueUrl)).toHaveLength(1);
   });
 
-  it("leaves a dead letter that can't be sent where it is, and says why", async () => {
+  it("leaves a dead letter that cannot be sent, and reports why", async () => {
     const { MessageId } = await system.sqs.send(
       new SendMessageCommand({ QueueUrl: deadLetterQueueUrl, MessageBody: "a" }),
     );
@@ -138,7 +138,7 @@ describe("a redrive", () => {
     expect(await messagesIn(deadLetterQueueUrl)).toMatchObject([{ body: "a" }]);
   });
 
-  it("loses nothing where it ends between sending and taking away: the dead letter comes twice", async () => {
+  it("loses nothing if it ends between sending and deleting: the dead letter is sent twice", async () => {
     await sendDeadLetters("a");
     const endFault = system.fail("sqs:DeleteMessageBatch");
     await expect(run()).rejects.toThrow("injected by the test");

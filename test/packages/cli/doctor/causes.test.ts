@@ -122,7 +122,7 @@ describe("what is fixed already", () => {
     );
   });
 
-  test("is not believed where the alarm went off after it was found well", () => {
+  test("is not assumed if the alarm fired after the healthy check", () => {
     const later = alarm("token-refused", { since: new Date("2026-11-21T11:58:00Z") });
     expect(checkAlarm(later, well, now)).toMatchObject([{ severity: "warning" }]);
   });
@@ -210,7 +210,7 @@ describe("a remedy", () => {
     },
   );
 
-  test("for this machine's token asks the sandbox for one, where there is a sandbox", () => {
+  test("for this machine's token gets one from the sandbox, if there is one", () => {
     const sandbox = { baseUrl: "http://127.0.0.1:4010", control: "http://127.0.0.1:4011" };
     const local = { ...here.local, sandbox };
     expect(remedyFor(setToken, { ...here, local }, { local: "4566" })).toBe(

@@ -57,7 +57,7 @@ describe("the webhooks at the provider", () => {
   const deployed = "https://api.example/webhooks/users";
   const known = { kind: "users", deployed } as const;
 
-  test("are well where they come here, where that is unknown, and where another stage registers", () => {
+  test("are healthy if they come here, if that is unknown, and if another stage registers", () => {
     expect(
       checkRegistrations({
         webhooks: [

@@ -64,7 +64,7 @@ await describeOnTables("documents get", (tables) => {
   });
 
   it.each([{ version: first + 1 }, { asOf: first - 1 }])(
-    "names the versions that are kept where %j is not among them",
+    "names the retained versions if %j is not among them",
     async (wanted) => {
       await expect(get(wanted)).rejects.toThrow(
         `This version of income is not retained. Retained: ${second} (${new Date(second).toISOString()}), ` +
@@ -73,7 +73,7 @@ await describeOnTables("documents get", (tables) => {
     },
   );
 
-  it("compares a version with the one before it, also where the provider had none between them, masked or not", async () => {
+  it("compares a version with the previous one, even if the provider had none in between, masked or not", async () => {
     await reading.save(undefined, second + 1_000, income, retainDays);
     await reading.save("[2, 9007199254740993]", second + 2_000, income, retainDays);
     const after = 9_007_199_254_740_993n;

@@ -109,7 +109,7 @@ describe("an export of documents", () => {
     for (const name of await readdir(to)) expect((await stat(join(to, name))).mode & 0o777, name).toBe(0o600);
   });
 
-  it("goes on where it failed: each document is there once, and none is read twice", async () => {
+  it("resumes after a failure: each document is written once, and none is read twice", async () => {
     const documents = ["1", "2", "3", "4"].map((id) => stored(id, `{"id":${id}}`));
     const failing = (id: string): Partial<ExportPorts> => ({
       onScanned: (_, found) => {
@@ -124,7 +124,7 @@ describe("an export of documents", () => {
     expect((await readdir(to)).filter((name) => name.endsWith(".partial"))).toEqual([]);
   });
 
-  it("ends with the page that it is at where it is interrupted, and goes on behind it", async () => {
+  it("ends with the current page if it is interrupted, and resumes after it", async () => {
     const documents = ["1", "2", "3"].map((id) => stored(id, "{}"));
     const interruption = new AbortController();
     const stopped = await run(
@@ -141,7 +141,7 @@ describe("an export of documents", () => {
     expect((await rows()).map((row) => JSON.parse(row).id)).toEqual(["1", "2", "3"]);
   });
 
-  it("writes no file where nothing is found", async () => {
+  it("writes no file if nothing is found", async () => {
     const { files, after } = await run([stored("1", "{}", { endpoint: "profile" })]);
     expect([files, after, await readdir(to)]).toEqual([[], undefined, ["export.json", "schema.json"]]);
   });
@@ -155,7 +155,7 @@ describe("an export of documents", () => {
     expect(await run([gone])).toMatchObject({ documents: 0, unreadable: [] });
   });
 
-  it("names a document whose data are not where they were stored, or not what was, and goes on", async () => {
+  it("names a document whose data is missing or altered, and continues", async () => {
     const lost: StoredDocument = { document: stored("1", "{}").document, storage: { object: "gone" } };
     const other: StoredDocument = {
       ...stored("2", "{}"),

@@ -28,7 +28,7 @@ describe("the history of events in the functions' logs", () => {
     ]);
   });
 
-  it("says why one was rejected, and takes the kind from the function where the line has none", () => {
+  it("shows why one was rejected, with the kind from the function if the line has none", () => {
     const history = historyIn([
       entry(1, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "one" }),
       entry(2, "MESSAGE_REJECTED", { correlationId: "one", reason: "it names nobody" }),

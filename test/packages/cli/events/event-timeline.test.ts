@@ -31,7 +31,7 @@ const step = (name: string, steps: ReturnType<typeof timeline>) =>
   steps.find(({ step: one }) => one === name);
 
 describe("the timeline of an event", () => {
-  it("begins with when and how often it was received, and where it is stored until when", () => {
+  it("begins with the time and number of its receipts, and its storage and expiry", () => {
     const [received, stored] = timeline(connected, processedBy(connected), 3);
     expect(received?.detail).toBe("2026-01-01T00:00:00.000Z, 3 times");
     expect(stored?.detail).toBe("with user/u, kept until 2026-01-31T00:00:00.000Z");
@@ -55,7 +55,7 @@ describe("the timeline of an event", () => {
     });
   });
 
-  it("stands still where the provider is still asked", () => {
+  it("is pending while the provider's answer is awaited", () => {
     const steps = timeline(disconnected, processedBy(connected, disconnected));
     expect(step("asked", steps)).toMatchObject({ done: false });
     expect(step("asked", timeline(connected, processedBy(connected)))).toBeUndefined();

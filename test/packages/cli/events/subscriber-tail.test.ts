@@ -44,7 +44,7 @@ describe("what a subscriber is sent", () => {
     expect(messages(item, ["user.*", "data.updated"])).toEqual([]);
   });
 
-  test("is nothing where a write changed no version, of other items, and of what expires", () => {
+  test("is empty if a write changed no version, for other items, and for expiries", () => {
     expect(messages(item, undefined, item)).toEqual([]);
     expect(messages({ sk: `EVENT#${event.id}`, event, receipts: receiptsOf() })).toEqual([]);
     for (const sk of ["ACCOUNT#a", "TOMBSTONE", "BREAKER", "WINDOW#1"]) expect(messages({ sk })).toEqual([]);

@@ -150,7 +150,7 @@ describe("forwarding a queue to an address", () => {
     await stop();
   });
 
-  it("goes on where SQS asks to go slower, and ends where it may not read", async () => {
+  it("continues if SQS throttles it, and ends if it may not read", async () => {
     const end = system.intercept(async ({ action }, phase) =>
       phase === "before" && action === "sqs:ReceiveMessage"
         ? { status: 400, errorType: "RequestThrottled", message: "injected by the test" }
@@ -174,7 +174,7 @@ describe("an address", () => {
   });
 
   it.each(["", "localhost:3000", "file:///etc/passwd", "http://", "http://me:secret@localhost/"])(
-    "is refused where it is %j, naming the flag",
+    "is refused if it is %j, naming the flag",
     (text) => {
       expect(() => parseTarget(text)).toThrow(/^--to .* is no address to post to/);
     },

@@ -154,7 +154,7 @@ describe("init", () => {
       );
     });
 
-    it("takes the versions of a registry where it came from one", () => {
+    it("uses a registry's versions if it was installed from one", () => {
       const notes = {
         packages: { "node_modules/@income-events/cdk": { resolved: "https://registry.example/cdk.tgz" } },
       };

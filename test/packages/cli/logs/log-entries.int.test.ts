@@ -82,7 +82,7 @@ describe("the logs of a stage", () => {
     expect(await read({ functions: /StoreLogs/ })).toEqual(["app-PayrollUsersStoreLogs1A2B-x"]);
   });
 
-  test("are not empty where no group was searched: that fails, and says so", async () => {
+  test("fail with a message if no group was searched, instead of being empty", async () => {
     stack(["PayrollWebhooksAccessLog1A2B", logGroup, "access-log"]);
     await expect(read()).rejects.toMatchObject({
       exitCode: 3,

@@ -96,7 +96,7 @@ describe("an account that is ready for a deployment", () => {
     expect(stdout).toContain("the principals and certificates of the settings exist");
   });
 
-  it("has none where the deployed stage reserves already what the account has no more of", async () => {
+  it("has none if the deployed stage already reserves the account's remaining concurrency", async () => {
     const settings = { accountConcurrency: 1_000, functions: { receive: { reservedConcurrency: 20 } } };
     const SettingsPacked =
       packSettings(parseSettings({ ...productionSettings, ...settings }, "deployed")) ?? "";
@@ -113,7 +113,7 @@ describe("an account that is ready for a deployment", () => {
     expect(await findings({ encryption: { keyArn } })).toEqual([]);
   });
 
-  it("has none where the deployed key stays, or is named as a former one, and says where that can't be seen", async () => {
+  it("has none if the deployed key stays, or is named as a former one, and reports if that cannot be checked", async () => {
     standsWithKey(aws, formerKeyArn);
     expect(await findings({ encryption: { keyArn: formerKeyArn } })).toEqual([]);
     expect(await findings({ encryption: { keyArn, previousKeyArns: [formerKeyArn] } })).toEqual([]);

@@ -71,7 +71,7 @@ describe("a rotation", () => {
     expect(seen).toEqual([[noon + 120_000, secret]]);
   });
 
-  it("waits longer where the registration says that the new value can't be sent yet", async () => {
+  it("waits longer if the registration reports that the new value cannot be sent yet", async () => {
     const answers: Registered[] = [{ count: 4, secret: "previous", readyInSeconds: 7 }, current];
     await rotateSecret(ports(async () => answers.shift() ?? current));
     expect(waited).toEqual([120, 7]);
@@ -203,7 +203,7 @@ describe("a rotation of the signing secret", () => {
     expect(await rotateSigning("two", ports())).toBe(until);
   });
 
-  it("ends where it is removed, and the provider's key stays known while it may still sign", async () => {
+  it("ends with its removal, and the provider's key stays valid while it may still sign", async () => {
     expect(await removeSigning(ports())).toBe(false);
     await rotateSigning("one", ports());
     expect(await removeSigning(ports())).toBe(true);

@@ -115,7 +115,7 @@ describe("the delivery of a replay", () => {
     expect(batches).toEqual([3, 1, 1]);
   });
 
-  it("ends with the queue's name and reason where it takes no messages", async () => {
+  it("ends with the queue's name and reason if it accepts no messages", async () => {
     const { delivery } = deliver((id) => id === "id-1");
     await expect(delivery(messages(3))).rejects.toThrow("The queue of ledger refuses messages: SQS: busy. ");
   });

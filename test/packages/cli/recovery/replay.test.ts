@@ -245,7 +245,7 @@ describe("a replay", () => {
     expect(messages.map(({ type }) => type)).toEqual(["account.connected"]);
   });
 
-  it("ends where another process goes on with it", async () => {
+  it("ends if another process continues it", async () => {
     const simulation = calm();
     play(simulation, [{ account: 0, what: "connect", isTimed: true, hasUser: false, copies: 1 }], () => true);
     const delivery = new Delivery();

@@ -135,7 +135,7 @@ describe("a line says", () => {
     );
   });
 
-  test("no more than a screen is wide, where it is watched", () => {
+  test("no more than the screen's width, if it is watched", () => {
     expect(cutLines("status of a stage\nlocal", 10)).toBe("status of…\nlocal");
   });
 

@@ -38,7 +38,7 @@ describe("the queues of a stage", () => {
     ]);
   });
 
-  it("include that of deadlines where the stage has one", () => {
+  it("include that of deadlines if the stage has one", () => {
     const waiting = { ...deployed, optionalOutput: (name: string) => name };
     expect(workQueues(waiting).map(({ name }) => name)).toContain("deadlines");
   });

@@ -47,12 +47,12 @@ describe("the documents that messages announced", () => {
     });
   });
 
-  it("are none where no message is one of data, and the check says that", async () => {
+  it("are none without a data message, and the check reports it", async () => {
     const messages = [exampleOf("user.created"), { type: "data.updated" }];
     expect(await check(messages, {})).toMatchObject({ passed: true, seen: "0 of 0 read" });
   });
 
-  it("are asked for again where the stage is busy or the connection breaks", async () => {
+  it("are read again if the stage is busy or the connection breaks", async () => {
     const busy: ReadAnswer = { status: 503, sha256: "" };
     const answers = { [document.href]: [busy, new Error("reset"), ok] };
     expect(await check([example], answers)).toMatchObject({ passed: true, documentsRead: 1 });
@@ -62,7 +62,7 @@ describe("the documents that messages announced", () => {
     ["has other bytes", { ...ok, sha256: "0".repeat(64) }, "other bytes than the message names"],
     ["is refused", { ...gone, status: 403 }, "answered 403. To run this, you need lambda:InvokeFunctionUrl"],
     ["is not there", gone, "answered 404, though no newer message replaces it"],
-  ])("fail where one %s, with what to do", async (_, answer, seen) => {
+  ])("fail if one %s, with the remedy", async (_, answer, seen) => {
     const result = await check([example], { [document.href]: [answer] });
     expect(result).toMatchObject({ passed: false, documentsRead: 0, documentsMissing: 1 });
     expect(result.seen).toContain(`0 of 1 read; ${example.subject}: ${seen}`);
@@ -100,7 +100,7 @@ describe("the documents that messages announced", () => {
     });
   });
 
-  it("need not be there where a later message replaces them, or says that the person was erased", async () => {
+  it("may be missing if a later message replaces them, or reports an erasure", async () => {
     const later = {
       ...example,
       id: "later",
@@ -115,7 +115,7 @@ describe("the documents that messages announced", () => {
     expect(await check([example, erased], answers)).toMatchObject({ passed: true, documentsMissing: 0 });
   });
 
-  it("are not signed for where a message names another address than the stage's", async () => {
+  it("are not requested with a signature if a message names another address than the stage's", async () => {
     const href = document.href.replace(
       documentsUrl,
       "https://id.lambda-url.eu-central-1.on.aws.evil.example/",
@@ -153,18 +153,18 @@ describe("whose queues a run of verify reads", () => {
     expect(chosen(three, [], true)).toEqual(expected);
   });
 
-  it("is that of others where they are named, whose messages it releases", () => {
+  it("is that of others if they are named, whose messages it releases", () => {
     expect(chosen(three, ["risk"], false)).toEqual({ read: ["risk: release"], left: ["smoke", "billing"] });
   });
 
-  it("is every one on this machine, where none is named smoke", () => {
+  it("is every one on this machine, if none is named smoke", () => {
     expect(chosen(three.slice(1), [], true)).toEqual({
       read: ["billing: release", "risk: release"],
       left: [],
     });
   });
 
-  it("is none in AWS, where none is named: it says how to have one", () => {
+  it("is none in AWS, if none is named, with the remedy", () => {
     expect(() => chosen(three.slice(1), [], false)).toThrow(/"name": "smoke"[\s\S]*--subscriber billing/);
     expect(() => chosen([], [], true)).toThrow('"name": "smoke"');
   });

@@ -63,23 +63,23 @@ describe.concurrent("a subscriber's queue", () => {
   };
   const stranger = (type: string) => events.filter((event) => event.type === type).slice(0, 1);
 
-  it("passes with each event that the filter takes, also where a message comes twice", async () => {
+  it("passes with each event that the filter accepts, even if a message is delivered twice", async () => {
     expect(await failures([...whole, ...whole.slice(0, 2)])).toEqual([]);
   });
 
-  it("fails where one is missing, and names it", async () => {
+  it("fails if one is missing, and names it", async () => {
     expect(await failures(whole.slice(1))).toEqual([
       `subscriber test: gets each event of users as a CloudEvent, under one id: 5 of 6; no user.created of ${first?.subject}`,
     ]);
   });
 
-  it("fails where one has two ids", async () => {
+  it("fails if one has two ids", async () => {
     expect(await failures([...whole, { ...whole[0], id: "another" }])).toEqual([
       expect.stringContaining(`${first?.subject} has 2 ids`),
     ]);
   });
 
-  it("fails where the filter lets another through", async () => {
+  it("fails if the filter lets another through", async () => {
     const [other] = stranger("company-account.created").map((event) => messageOf(event));
     expect(await failures([...whole, other ?? {}])).toEqual([
       expect.stringMatching(/gets no other message of the run: company-account.created of company-account/),
@@ -92,7 +92,7 @@ describe.concurrent("a subscriber's queue", () => {
     ["source", "elsewhere"],
     ["time", "noon"],
     ["data", "text"],
-  ])("fails where a message's %s is not what the contract says", async (field, value) => {
+  ])("fails if a message's %s violates the contract", async (field, value) => {
     const [changed, ...rest] = whole.map((message) => ({ ...message }));
     const reported = await failures([{ ...changed, [field]: value }, ...rest]);
     expect(reported).toEqual([
@@ -125,14 +125,14 @@ describe.concurrent("a dead-letter queue", () => {
     expect(await system.drain(queueUrl)).toHaveLength(1);
   });
 
-  it("fails where the dead letter has no reason, or another", async () => {
+  it("fails if the dead letter has no reason, or another", async () => {
     const queueUrl = await system.createQueue();
     await deadLetter(queueUrl, unmappableBody(mark), "something else");
     expect(await failures(queueUrl)).toEqual([expect.stringContaining("with the reason: something else")]);
     expect(await failures(queueUrl)).toEqual([expect.stringContaining("none after 1 s")]);
   });
 
-  it("fails where an event of the run is a dead letter, reports its reason, and takes it away", async () => {
+  it("fails if an event of the run is a dead letter, reports its reason, and removes it", async () => {
     const queueUrl = await system.createQueue();
     const [event] = ofUsers;
     await deadLetter(queueUrl, unmappableBody(mark), "type: the payload names no event; see mapping.type");
@@ -173,7 +173,7 @@ await describeOnTables("the events of a run in the table", (tables) => {
     return checks.filter(({ passed }) => !passed).map(({ name, seen }) => `${name}: ${seen}`);
   };
 
-  it("pass where each is there once, with a receipt for each webhook", async () => {
+  it("pass if each exists once, with a receipt for each webhook", async () => {
     const events = planEvents(newMark());
     await storeAll(events);
     expect(await failures(sent(events))).toEqual([]);
@@ -185,7 +185,7 @@ await describeOnTables("the events of a run in the table", (tables) => {
     expect(checks).toEqual([]);
   });
 
-  it("fail where one is missing, has too few receipts, has two records, or was not taken", async () => {
+  it("fail if one is missing, has too few receipts, has two records, or was not accepted", async () => {
     const [again, large, missing, twice, refused, ...rest] = planEvents(newMark());
     if (!again || !large || !missing || !twice || !refused) throw new Error("the plan is too short");
     await storeAll([again, large, twice, refused, ...rest], (event) => (event === again ? 2 : event.times));

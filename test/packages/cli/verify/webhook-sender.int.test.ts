@@ -70,7 +70,7 @@ describe("the sender of a run of verify", () => {
     expect(requests).toHaveLength(100);
   });
 
-  it("carries the kind's value as the provider does, and signs the body where the secret says with what", async () => {
+  it("sends the kind's value as the provider does, and signs the body if the secret has a signing key", async () => {
     heard = answerHeld;
     await sender(1).send({ kind: "accounts", method: "PUT", authentication: "right", body: '{"a":1}' });
     const [received] = requests;
@@ -82,7 +82,7 @@ describe("the sender of a run of verify", () => {
     );
   });
 
-  it("never carries the secret where it shall be wrong or absent", async () => {
+  it("never sends the secret if it is to be wrong or absent", async () => {
     heard = answerHeld;
     for (const authentication of ["none", "wrong"] as const)
       await sender(1).send({ kind: "users", method: "POST", authentication, body: "{}" });

@@ -131,7 +131,7 @@ describe("a filter pattern", () => {
     expect(valueOfLine('{"code":"FOUR"}', any, 1)).toBeUndefined();
   });
 
-  test("adds the number of a field, where it is one", () => {
+  test("adds the value of a field, if it is a number", () => {
     const count = { field: "count" };
     expect(valueOfLine('{"code":"GAP_FOUND","count":7}', pattern, count)).toBe(7);
     expect(valueOfLine('{"code":"GAP_FOUND","count":"7"}', pattern, count)).toBeUndefined();

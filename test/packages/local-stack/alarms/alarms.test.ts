@@ -75,7 +75,7 @@ function pass(minutes: number, running: Alarms): void {
   }
 }
 
-test("an alarm goes off where its metric breaches, notifies once while that lasts, and once at its end", () => {
+test("an alarm fires if its metric breaches, notifies once while that lasts, and once at its end", () => {
   const running = started([refused]);
   expect(running.states()).toEqual([
     {

@@ -70,7 +70,7 @@ describe("the HTTP API", () => {
     expect(await answer.json()).toMatchObject({ key: "POST /echo", length: 3 });
   });
 
-  test("answers 404 where no route fits", async () => {
+  test("answers 404 if no route matches", async () => {
     const answer = await fetch(`${url}/nowhere`);
     expect(answer.status).toBe(404);
     expect(await answer.json()).toEqual({ message: "Not Found" });
@@ -96,14 +96,14 @@ describe("the HTTP API", () => {
     expect((await post("x".repeat(6_280_000))).status).toBe(200);
   });
 
-  test("answers 500 where the function fails or is timed out, without any detail", async () => {
+  test("answers 500 if the function fails or times out, without any detail", async () => {
     for (const path of ["/fails", "/slow"]) {
       const answer = await fetch(`${url}${path}`);
       expect([answer.status, await answer.json()]).toEqual([500, { message: "Internal Server Error" }]);
     }
   });
 
-  test("answers 503 where the function is throttled", async () => {
+  test("answers 503 if the function is throttled", async () => {
     const answer = await fetch(`${url}/busy`);
     expect([answer.status, await answer.json()]).toEqual([503, { message: "Service Unavailable" }]);
   });

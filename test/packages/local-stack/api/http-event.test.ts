@@ -82,7 +82,7 @@ describe("an event in payload format 2.0", () => {
 });
 
 describe("a function's result as an answer", () => {
-  test("is taken as it says, where it has a statusCode", () => {
+  test("is used as given if it has a statusCode", () => {
     const answer = httpAnswer(
       JSON.stringify({
         statusCode: 201,
@@ -99,7 +99,7 @@ describe("a function's result as an answer", () => {
     });
   });
 
-  test("is the body of a 200 in JSON, where it has none", () => {
+  test("is the body of a 200 in JSON if it has none", () => {
     expect(httpAnswer('{"a":1}')).toMatchObject({
       status: 200,
       headers: { "content-type": "application/json" },
@@ -108,7 +108,7 @@ describe("a function's result as an answer", () => {
   });
 
   test.each(['{"statusCode":"x"}', '{"statusCode":200,"body":{}}', '{"statusCode":99}'])(
-    "is a 500 where it is malformed: %s",
+    "is a 500 if it is malformed: %s",
     (payload) => {
       expect(httpAnswer(payload)).toMatchObject({
         status: 500,

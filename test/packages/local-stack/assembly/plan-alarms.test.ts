@@ -151,7 +151,7 @@ describe("an alarm", () => {
     ]);
   });
 
-  test("on counts of events is refused where the event source counts none", async () => {
+  test("on counts of events is refused if the event source counts none", async () => {
     const metric = {
       Namespace: "AWS/Lambda",
       MetricName: "DroppedEventCount",

@@ -34,7 +34,7 @@ describe("a function", () => {
     ]);
   });
 
-  test("has Lambda's defaults where the template is silent", async () => {
+  test("has Lambda's defaults if the template sets none", async () => {
     const { Work, ...others } = functionResources("Work");
     const { Timeout: _, ...properties } = Work?.Properties ?? {};
     const plan = await planned({

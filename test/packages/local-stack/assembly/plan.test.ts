@@ -116,7 +116,7 @@ describe("an HTTP API", () => {
     ]);
   });
 
-  test("has its own routes, stage and domains where a stack has several", async () => {
+  test("has its own routes, stage and domains if a stack has several", async () => {
     const DefaultRouteSettings = { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 };
     const ApiId = { Ref: "Second" };
     const IntegrationUri = { "Fn::GetAtt": ["Work", "Arn"] };

@@ -69,7 +69,7 @@ describe("the table engine", () => {
     },
   );
 
-  test("Amazon's engine is taken where there is Java", async () => {
+  test("Amazon's engine is used if there is Java", async () => {
     const running = await startDynamoDb({ environment: { PATH: process.env.PATH } });
     expect(running.name).toContain("DynamoDB Local");
     await running.close();
@@ -91,7 +91,7 @@ describe("the table engine", () => {
     expect([...addresses].filter((address) => /^127(\.\d+){3}$/.test(address))).toHaveLength(3);
   });
 
-  test("the native engine is taken where there is no Java", async () => {
+  test("the native engine is used if there is no Java", async () => {
     const running = await startDynamoDb({ environment: { PATH: emptyDirectory } });
     expect(running.name).toContain("Dynoxide");
     await running.close();

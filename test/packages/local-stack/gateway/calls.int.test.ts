@@ -79,7 +79,7 @@ describe("what is not understood", () => {
     expectDenial("does not know the operation dynamodb:ExecuteStatement");
   });
 
-  test("is refused where the service itself is not known", async () => {
+  test("is refused if the service itself is unknown", async () => {
     const { operator, gateway } = fixture.system;
     const headers = { "x-amz-target": "AWSEvents.PutEvents" };
     const signing = { region, credentials: operator, service: "events", headers, method: "POST" };

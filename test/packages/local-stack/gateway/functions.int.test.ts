@@ -73,7 +73,7 @@ describe("an invocation as event", () => {
     expect(waits).toEqual([60_000, 120_000]);
   });
 
-  test("takes 1 MiB, where one that waits takes 6 MB", async () => {
+  test("accepts 1 MiB, while a synchronous one accepts 6 MB", async () => {
     const Payload = JSON.stringify("x".repeat(1_048_577));
     await expect(invoke({ Payload, InvocationType: "Event" })).rejects.toMatchObject({
       name: "RequestTooLargeException",

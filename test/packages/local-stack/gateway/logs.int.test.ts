@@ -107,7 +107,7 @@ describe("the logs API of the gateway, by AWS's own client", () => {
     },
   );
 
-  it("gives everything page by page, also where pages are empty, and goes on where a limit ended", async () => {
+  it("returns everything page by page, even if pages are empty, and continues after a limit", async () => {
     const long = createLogFile(join(directory, "long.log"), () => undefined);
     groups.push({ ...long, name: "long-Logs" });
     const filler = "x".repeat(2_000);

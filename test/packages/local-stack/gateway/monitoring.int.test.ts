@@ -181,7 +181,7 @@ describe("metrics of queues", () => {
     expect((await age())[0]).toBeGreaterThanOrEqual(1);
   });
 
-  test("give the age of now where the range ended just before, in another minute, and none of the past", async () => {
+  test("return the current age if the range has just ended, in another minute, and no past ones", async () => {
     const QueueUrl = await createQueue("between");
     const { sqs } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));

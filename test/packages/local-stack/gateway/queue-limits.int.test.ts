@@ -127,7 +127,7 @@ describe("a queue with as many messages in flight as it may have", () => {
     expect(await receive(QueueUrl)).not.toEqual([]);
   });
 
-  test("answers nothing without an error where it is FIFO", async () => {
+  test("answers nothing without an error if it is FIFO", async () => {
     const QueueUrl = await createQueue("full.fifo", { FifoQueue: "true" });
     await fill(QueueUrl);
     expect(await receive(QueueUrl)).toEqual([]);

@@ -173,7 +173,7 @@ describe("conditions on single items", () => {
     expect(allowed({ context }, { Condition })).toBe(expected);
   });
 
-  test("hold where the request has no such facts", () => {
+  test("are true if the request has no such facts", () => {
     expect(allowed({}, { Condition })).toBe(true);
   });
 });

@@ -91,7 +91,7 @@ describe("a chain of requests", () => {
     expect(isLoop(`${arn}b`, chain(...often))).toBe(false);
   });
 
-  test("counts each function, also where others are invoked in between", () => {
+  test("counts each function, even if others are invoked in between", () => {
     const alternating = often.flatMap((name) => [name, "b"]);
     expect(isLoop(`${arn}a`, chain(...alternating))).toBe(true);
     expect(isLoop(`${arn}b`, chain(...alternating))).toBe(true);
@@ -102,7 +102,7 @@ describe("a chain of requests", () => {
     expect(isLoop(`${arn}a`, [])).toBe(false);
   });
 
-  test("counts on where one that ends meets one that begins, so that none of them need be a loop", () => {
+  test("continues the count if a batch mixes old and new chains", () => {
     const meetings = often
       .slice(1)
       .reduce((last) => [nextTrace(`${arn}a`, [...last, "Root=1-0-0"])], chain("a"));

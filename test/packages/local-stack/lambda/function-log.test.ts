@@ -26,16 +26,13 @@ const line = (level: unknown, timestamp: unknown = "2026-11-21T10:00:00.123Z") =
   JSON.stringify({ timestamp, level, code: "DONE" });
 
 describe("a line of a function with JSON logs", () => {
-  test.each(["WARN", "warn", "ERROR", "FATAL"])("is written where its level is enough: %s", (level) => {
+  test.each(["WARN", "warn", "ERROR", "FATAL"])("is written if its level is high enough: %s", (level) => {
     expect(isOfLevel(line(level), "WARN")).toBe(true);
   });
 
-  test.each(["TRACE", "DEBUG", "INFO"])(
-    "is left out where its level is less than that of the function: %s",
-    (level) => {
-      expect(isOfLevel(line(level), "WARN")).toBe(false);
-    },
-  );
+  test.each(["TRACE", "DEBUG", "INFO"])("is left out if its level is below the function's: %s", (level) => {
+    expect(isOfLevel(line(level), "WARN")).toBe(false);
+  });
 
   test.each([
     ["a level that is none", line("SEVERE")],

@@ -115,7 +115,7 @@ describe("a rule", () => {
     });
   });
 
-  test("sends the target's own input where the template has one", async () => {
+  test("sends the target's own input if the template has one", async () => {
     const { schedules: running, target } = started([
       { ...rule, targets: [{ function: "Work", input: '{"a":1}' }] },
     ]);

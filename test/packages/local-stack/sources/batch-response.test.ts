@@ -34,7 +34,7 @@ describe("a batch's response", () => {
     expect(result(response)).toMatchObject({ kind: "failed", reason: expect.stringContaining("malformed") });
   });
 
-  test("has no meaning where the mapping does not ask for it", () => {
+  test("is ignored if the mapping does not request it", () => {
     expect(result({ batchItemFailures: [{ itemIdentifier: "b" }] }, false)).toEqual({ kind: "succeeded" });
   });
 

@@ -94,7 +94,7 @@ describe.concurrent("a function that sends to the queue that invokes it", () => 
     ]);
   });
 
-  test("is invoked on where its RecursiveLoop is Allow", async () => {
+  test("continues to be invoked if its RecursiveLoop is Allow", async () => {
     await using loop = await startLoop(60, { RecursiveLoop: "Allow" });
     await eventually(() => expect(loop.rounds()).toHaveLength(rounds), 30);
     await loop.drained();

@@ -160,7 +160,7 @@ await describeOnEachTable("a table's stream", (tables) => {
     expect(follower.log()).toEqual(batches);
   });
 
-  test("is handed over from where it stood when its mapping was disabled for a while", async () => {
+  test("continues at its position after its mapping was disabled for a while", async () => {
     await using follower = await startFollower("() => null");
     const client = new LambdaClient({
       endpoint: follower.stack.gatewayUrl,
@@ -185,7 +185,7 @@ await describeOnEachTable("a table's stream", (tables) => {
     expect(follower.log().join(" ")).toBe("a b c");
   });
 
-  test("goes on where it was when its reading fails", async () => {
+  test("continues at its position after a failed read", async () => {
     await using follower = await startFollower("() => null");
     let faults = 0;
     await follower.put("a");

@@ -85,7 +85,7 @@ describe("a function's URL", () => {
     expect((await answer.arrayBuffer()).byteLength).toBe(7_000_000);
   });
 
-  test("answers 502 where the function fails before it answers", async () => {
+  test("answers 502 if the function fails before it answers", async () => {
     expect((await callerOf(reader)("throw")).status).toBe(502);
   });
 

@@ -68,7 +68,7 @@ describe("synthesizing", () => {
     });
   });
 
-  it("copies the assembly of an earlier time where nothing has changed", async () => {
+  it("copies a cached assembly if nothing has changed", async () => {
     const first = await at();
     expect(await at()).toEqual(first);
     expect(await at("local", join(project, "settings.json"))).toMatchObject({ run: 2 });
@@ -109,23 +109,23 @@ describe("synthesizing", () => {
     }
   });
 
-  it("reports what the app says where it fails, and keeps nothing of it", async () => {
+  it("reports the app's output if it fails, and caches nothing", async () => {
     await expect(at("wrong")).rejects.toThrow("The stack could not be synthesized:\nstage: is wrong");
     expect(readdirSync(join(project, ".local/assemblies"))).toEqual([]);
   });
 
-  it("keeps nothing where cdk.json does not name the app's files under watch", async () => {
+  it("caches nothing if cdk.json does not name the app's files under watch", async () => {
     cdkJson({ watch: undefined });
     await at();
     expect(await at()).toMatchObject({ run: 2 });
   });
 
-  it("leaves one assembly where several ask for it at once", async () => {
+  it("leaves one assembly if several processes synthesize at once", async () => {
     await Promise.all([at(), at(), at()]);
     expect(readdirSync(join(project, ".local/assemblies"))).toHaveLength(1);
   });
 
-  it("names cdk.json where it says no app", async () => {
+  it("names cdk.json if it has no app", async () => {
     write("cdk.json", "{}");
     await expect(at()).rejects.toThrow(`${join(project, "cdk.json")} does not say how`);
   });
