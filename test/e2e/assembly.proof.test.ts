@@ -7,7 +7,7 @@ import { webhookSecretOf } from "../support/operated-stage.ts";
 import { runProgram } from "../support/program.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 
-describe("what is synthesized is what runs", () => {
+describe("the synthesized stack, as it runs", () => {
   let product: ProductAssembly;
   beforeAll(async () => {
     product = await synthesizeProduct();

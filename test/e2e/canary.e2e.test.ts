@@ -24,7 +24,7 @@ const { stage, secrets, plantSecret, provoke, during, send, endpoint, page, invo
   driver;
 const provocations = provocationsOf(driver);
 
-describe("what functions write, and what is stored", () => {
+describe("logs and stored data", () => {
   let messages: readonly StoredMessage[];
 
   beforeAll(() => driver.start());

@@ -182,7 +182,7 @@ describe("a role that a subscriber's documents are granted to", () => {
       .log()
       .filter((line) => line.includes(`"${code}"`));
 
-  it("reads by the function's URL what its subscriber's filter lets through, under its own name in the log", async () => {
+  it("reads through the function's URL what its subscriber's filter accepts, under its own name in the log", async () => {
     const answer = await read("incomes");
     expect([answer.status, await answer.text()]).toEqual([200, text]);
     expect(linesOf("READ").at(-1)).toContain(`assumed-role/${roles.get("incomes")}`);
@@ -239,7 +239,7 @@ describe("a role that a subscriber's documents are granted to", () => {
       expect(lines().at(-1)).toContain('"subscriber/incomes"');
     });
 
-    it("may invoke no other subscriber's alias, and gets what its own filter lets through", async () => {
+    it("may invoke no other subscriber's alias, and gets what its own filter accepts", async () => {
       await expect(readAs("accounts", "incomes")).rejects.toMatchObject({ status: 403 });
       const answers = lines().length;
       await expect(readAs("accounts", "accounts")).rejects.toMatchObject({ status: 403 });

@@ -176,7 +176,7 @@ describe("the synthesized stack and the provider", () => {
       expect(asksSince(accountId, from)).toBe(2);
     });
 
-    it("a late retry of the connect after a disconnect ends as the provider says", async () => {
+    it("a late retry of the connect after a disconnect ends in the provider's state", async () => {
       const { sandbox } = system;
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();

@@ -63,7 +63,7 @@ describe("the examples, installed once from the packages' files in a folder else
     expect(globSync("cdk.out/**/*.template.json", { cwd: example })).not.toEqual([]);
   });
 
-  it.each(exampleNames)("say in a README what they show, and the commands that they have: %s", (name) => {
+  it.each(exampleNames)("have a README with their purpose and commands: %s", (name) => {
     const readme = readFileSync(join(repository, "examples", name, "README.md"), "utf8");
     const { scripts } = JSON.parse(readFileSync(join(repository, "examples", name, "package.json"), "utf8"));
     for (const [, script = ""] of readme.matchAll(/npm (?:run )?(dev|test|synth)\b/g))

@@ -31,7 +31,7 @@ describe("an upgrade from each release", () => {
   });
 
   it.each(releases)(
-    "from $version neither replaces nor loses what holds data, and its notes name all else",
+    "from $version neither replaces nor deletes resources with data, and its notes name all other changes",
     (release) => {
       const { forbidden, toNote } = changesSince(release, summarize);
       expect(forbidden, "what holds data keeps its logical id and what would replace it").toEqual([]);
@@ -128,7 +128,7 @@ describe("a change since a release", () => {
       change(/ReadDocumentsFunctionFunctionUrl/, { TargetFunctionArn: "another" }),
       "`ReadDocumentsFunctionFunctionUrl` (AWS::Lambda::Url) would be replaced",
     ],
-  ])("of what holds data is refused, whatever the notes say: %s", (_, planted, sentence) => {
+  ])("of a resource with data is refused, whatever the notes say: %s", (_, planted, sentence) => {
     expect(since(planted).forbidden).toEqual([sentence]);
   });
 

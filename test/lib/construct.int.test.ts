@@ -104,7 +104,7 @@ describe("the construct in a stack of an app", () => {
     expect(both).toThrow("encryption.keyArn: is another one than encryptionKey; leave one of them out");
   });
 
-  it("tags what it holds as the app asks, and gives metrics that its own alarms don't have", () => {
+  it("tags its resources as the app requests, and exposes metrics without alarms of its own", () => {
     const template = appWith((stack, add) => {
       const events = add("Events", minimal);
       Tags.of(events).add("team", "income");
@@ -134,7 +134,7 @@ describe("the construct in a stack of an app", () => {
     template.hasOutput("EventsIgnoredEvents", { Value: JSON.stringify({ namespace: "Mine-Events", names }) });
   });
 
-  it("lets an app's aspects and tags reach all of it, what is built last too", () => {
+  it("applies an app's aspects and tags to all resources, including those created last", () => {
     const seen = new Set<string>();
     const template = appWith((stack, add) => {
       const events = add("Events", minimal);
@@ -194,7 +194,7 @@ describe("the construct in a stack of an app", () => {
     expect(outputOf("Topic")).toEqual(outputOf("EventsAlarmTopicArn"));
   });
 
-  it("lets who consumes decrypt with the app's own key as well", () => {
+  it("lets consumers decrypt with the app's own key as well", () => {
     const template = appWith((stack, add) => {
       const events = add("Events", minimal, { encryptionKey: new kms.Key(stack, "Key") });
       const reader = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
@@ -212,7 +212,7 @@ describe("the construct in a stack of an app", () => {
     );
   });
 
-  it("lets who consumes decrypt with former keys, beside the app's own", () => {
+  it("lets consumers decrypt with former keys, besides the app's own", () => {
     const former = "arn:aws:kms:eu-central-1:123456789012:key/7c9e6679-7425-40de-944b-e07fc1f90ae7";
     const template = appWith((stack, add) => {
       const settings = { ...minimal, encryption: { previousKeyArns: [former] } };

@@ -14,7 +14,7 @@ function templateWith(ids: readonly string[]): Template {
   return Template.fromStack(stack);
 }
 
-it("tells the logs and alarms of each pipeline of a stack apart by what its outputs begin with", () => {
+it("distinguishes the logs and alarms of a stack's pipelines by the prefix of their outputs", () => {
   const ids = ["Payroll", "PayrollTest"];
   const template = templateWith(ids);
   const names = Object.keys(template.findOutputs("*"));

@@ -91,7 +91,7 @@ it.each([
   ["il-central-1", "invoke"],
   ["eu-central-1", "url"],
   [undefined, "url"],
-] as const)("is by what the region has, unless the settings say how: %s: %s", (region, expected) => {
+] as const)("uses what the region supports, unless the settings choose: %s: %s", (region, expected) => {
   expect(readingModeIn(region)).toBe(expected);
   expect(readingModeIn(region, "none")).toBe("none");
 });

@@ -81,7 +81,7 @@ describe("functions", () => {
     expect(entries.filter((entry) => !existsSync(join(repository, entry)))).toEqual([]);
   });
 
-  it("get what the stage's settings say as settings beside their code", () => {
+  it("get the stage's settings beside their code", () => {
     const webhooks = { sourceAddresses: ["203.0.113.0/24"] };
     const provider = { ...productionSettings.provider, paths: { user: "/users/{user_id}" } };
     const erasure = { onDeletion: true };

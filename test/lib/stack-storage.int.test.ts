@@ -3,7 +3,7 @@ import { webhookKinds } from "../../domain/event/events.ts";
 import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
 import { local, production, targetOf } from "./synthesized-stages.ts";
 
-describe("what holds data", () => {
+describe("a resource with data", () => {
   const types = [
     "AWS::DynamoDB::GlobalTable",
     "AWS::SQS::Queue",
@@ -35,7 +35,7 @@ describe("a production stack whose creation fails", () => {
   const first = production.withId("ProtectionCreationRemovable");
   const last = production.withId("ProtectionTableProtected");
 
-  it("can be removed: what lets it be is created before all else and removed after it", () => {
+  it("can be removed: the resource that allows it is created first and removed last", () => {
     const before = ["ProtectionCreationLogs", "ProtectionCreationRole", "ProtectionCreationFunction"];
     const without = production.resources.filter(({ DependsOn }) => !DependsOn.includes(first.id));
     expect(without.map(({ id }) => nameOf(id)).sort()).toEqual([...before, nameOf(first.id)].sort());
@@ -55,7 +55,7 @@ describe("a production stack whose creation fails", () => {
   });
 });
 
-it("the table takes what the account allows, or at most the write units that a setting names", () => {
+it("the table's write capacity is the account's, or limited by a setting", () => {
   const bounded = synthesized({ ...productionSettings, table: { maxWriteRequestUnits: 500 } });
   expect(bounded.withId("EventsTable").Properties.WriteOnDemandThroughputSettings).toEqual({
     MaxWriteRequestUnits: 500,

@@ -96,7 +96,7 @@ describe("queues", () => {
     expect(policies).toContain(":iam::210987654321:root");
   });
 
-  it("let a role that a subscriber names read, also once it was deleted and made anew", () => {
+  it("let a subscriber's role read, even after it was deleted and recreated", () => {
     const role = "arn:aws:iam::210987654321:role/reader";
     const subscribers = [{ name: "risk", principals: ["333333333333", role] }];
     const policies = synthesized({ ...productionSettings, subscribers }).ofType("AWS::SQS::QueuePolicy");

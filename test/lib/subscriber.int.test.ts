@@ -28,7 +28,7 @@ function statementsOf(template: Template, role: string): readonly Statement[] {
 }
 
 describe("a grant of a subscriber", () => {
-  it("gives a role what its subscriber needs to consume and to read documents, and nothing else", () => {
+  it("grants a role what its subscriber needs to consume and to read documents, and nothing else", () => {
     const template = appWith((stack, add) => {
       const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       const subscriber = add("Events", minimal).subscriber("billing");

@@ -25,7 +25,7 @@ describe("the commands and the construct, as npm installs them", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("come from the package's file with CDK alone beside them, run no script, and work", async () => {
+  it("come from the package's file with only CDK beside them, run no script, and work", async () => {
     const project = join(folder, "cdk");
     const own = mkdtempSync(join(folder, "an app "));
     expect(readFileSync(join(project, "package.json"), "utf8")).not.toContain('"scripts"');
@@ -51,7 +51,7 @@ describe("the commands and the construct, as npm installs them", () => {
     expect(await run(source, own, words)).toBe("0.1.0\n");
   });
 
-  it("are there in a checkout after npm ci alone: npx asks no registry for them", async () => {
+  it("are available in a checkout after npm ci: npx asks no registry for them", async () => {
     expect(await run(source, repository, ["npx", "income-events", "--version"])).toBe("0.1.0\n");
     expect(source.registry.unknown()).toEqual([]);
   });

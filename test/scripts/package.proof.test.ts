@@ -67,7 +67,7 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
     return outdir;
   };
 
-  it("holds what an app needs in 3 MB: no source, no test, no script, no dependency", () => {
+  it("contains what an app needs in 3 MB: no source, no test, no script, no dependency", () => {
     expect(statSync(join(folder, "income-events-cdk-0.1.0.tgz")).size).toBeLessThan(3_000_000);
     const files = globSync("**/*.*", { cwd: installed, exclude: ["dist/template/**"] });
     expect(files.filter((file) => /(?<!\.d)\.ts$|test|sandbox\/|proof/.test(file))).toEqual([]);

@@ -34,7 +34,7 @@ const filterProperties = z.object({
   ),
 });
 
-describe("what metrics and traces can hold of a person or a secret", () => {
+describe("personal data and secrets in metrics and traces", () => {
   it("metrics are made of numbers in log lines, and of words of ours", () => {
     const made = stack
       .ofType("AWS::Logs::MetricFilter")

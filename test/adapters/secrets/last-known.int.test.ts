@@ -88,7 +88,7 @@ test.each<[string, string, () => () => void]>([
       return () => undefined;
     },
   ],
-])("%s ends the last known value at once, also for an outage after it", async (_, name, fail) => {
+])("%s invalidates the last known value at once, even for a later outage", async (_, name, fail) => {
   await after(0);
   mend = fail();
   await expect(after(60)).rejects.toMatchObject({ name });

@@ -21,7 +21,7 @@ import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 import { receiptOf } from "../dynamodb/receipt.ts";
 
-await describeOnEachTable("what the table holds of a subject", (tables) => {
+await describeOnEachTable("a subject's stored changes", (tables) => {
   const made = systemWithTable(tables);
   let stored: StoredChanges;
   beforeEach(async () => {

@@ -44,7 +44,7 @@ describe("a part of a key", () => {
 const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0);
 const bytesOf = (item: number) => item;
 
-test("batches hold all items in order, within both limits, and none could take the next one's first item", () => {
+test("batches contain all items in order, within both limits, and as many as fit", () => {
   fc.assert(
     fc.property(
       fc.array(fc.nat(20)),

@@ -33,7 +33,7 @@ describe("the source of a value", () => {
     expect(cut(text, path)).toBeUndefined();
   });
 
-  it("is what JSON.parse finds there, whatever the JSON holds and however it is spaced", () => {
+  it("equals the result of JSON.parse, whatever the JSON contains and however it is spaced", () => {
     // No name ends in a backslash: after JSON.parse('{"a":1,"\\\\":2}') V8 13.6 (Node 24) reads
     // '{"a":1,"\\"":2}' with the backslash as a name too, and cannot serve as an oracle.
     const name = fc.constantFrom("a", "b", "data", '"', "\\n", '\\"', "");

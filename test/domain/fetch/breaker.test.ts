@@ -59,7 +59,7 @@ describe("the windows of a rate", () => {
     fc.assert(fc.property(rates, (rate) => windowsOf(rate).callsPerWindow >= 1));
   });
 
-  it("never hold more calls than the rate in any minute, wherever it begins and however late calls arrive", () => {
+  it("never allow more calls than the rate in any minute, however late calls arrive", () => {
     const delays = fc.double({ min: 0, max: 1, noNaN: true });
     const minutes = fc.double({ min: 0, max: 3, noNaN: true });
     fc.assert(

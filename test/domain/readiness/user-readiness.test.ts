@@ -81,7 +81,7 @@ it.each<[string, string | undefined, string, boolean]>([
   expect(concernsUser(known, accountOf(after))).toBe(isConcerned);
 });
 
-it("asks for the user's accounts once the account's user is known", () => {
+it("requests the user's accounts once the account's user is known", () => {
   const { userId: _, ...before } = accountOf("a ready");
   expect(concernsUser(before, accountOf("a ready"))).toBe(true);
   expect(concernsUser(accountOf("a waiting"), before)).toBe(false);

@@ -47,7 +47,7 @@ export function describeAudit(use: () => OperatedStage): void {
       sandbox.clearFaults();
     };
 
-    it("is recorded with the caller's ARN, when, what and how many, before it is done and after", async () => {
+    it("is recorded before and after, with the caller's ARN, time, action and count", async () => {
       const before = new Date().toISOString();
       await run("token refresh --now");
       const act = await newest();

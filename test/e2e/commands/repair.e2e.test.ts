@@ -128,7 +128,7 @@ describe("repair, on the running stack", () => {
     expect((await table()).accounts).toEqual(states);
   });
 
-  it("relays what was given up from the failures bucket, each change as in the stream, and removes it", async () => {
+  it("relays undelivered changes from the failures bucket, each as in the stream, and removes them", async () => {
     const endFault = breakRelay(false);
     announceEndpoint();
     await idle();

@@ -227,7 +227,7 @@ describe.skipIf(!hasBrowser)("the console during failures", () => {
     expect(await rowsOf(user)).toBe(1);
   });
 
-  it("shows in two tabs what happens and what is done in either, and one that is closed takes nothing along", async () => {
+  it("shows events and actions of either in two tabs, and closing one does not affect the other", async () => {
     await open("/");
     const other = await opened.context.newPage();
     await other.goto(`${opened.origin}/`);

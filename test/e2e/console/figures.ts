@@ -138,7 +138,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     expect(await violationsInThemes(page)).toEqual([]);
   });
 
-  it("names each setting of a file that is deployed otherwise, from what to what", async () => {
+  it("lists each setting of a file that differs from the deployment, with both values", async () => {
     const directory = await mkdtemp(join(tmpdir(), "console-settings-"));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const file = join(directory, "settings.json");

@@ -50,7 +50,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
     await lastRead.getByText("never in the last 7 days", { exact: true }).waitFor();
   });
 
-  it("lists who the latest events were about, and each event with its type and whom it is about, beside each other", async () => {
+  it("lists the latest events' subjects, and each event with its type and subject side by side", async () => {
     await sendUser({ action: "create_user", data: { id: user, metadata: { loan_id: "L-1001" } } });
     await send("accounts", { event: "create_account", ...someAccount, connected: false });
     await send("endpoints", { event: "update_endpoint", ...someAccount, endpoint: "employment" });

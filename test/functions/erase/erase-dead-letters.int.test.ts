@@ -46,7 +46,7 @@ await describeOnTables("the eraser", (tables) => {
       expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([]);
     });
 
-    test("of a large body go, though the first attempt ends before it has deleted them", async () => {
+    test("of a large body are deleted, even if the first attempt ends before that", async () => {
       const { archive, overflow, put, archivedDeadLetters } = fixture.fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
       const body = envelope({ type: "object", key: "bodies/users/large", encoding: "text", bytes: 1 });

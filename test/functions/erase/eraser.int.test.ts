@@ -156,7 +156,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(await announcementOf("a later one")).toEqual([message, message]);
     });
 
-    test("takes no account along that a data event names with it, whose state says another user, or nobody", async () => {
+    test("is erased without an account that only a data event links to it, if its state names another user or none", async () => {
       const { storing, table } = fixture.fixture;
       const owner = randomUUID();
       await store({ userId: owner, accountId: fixture.account.id });

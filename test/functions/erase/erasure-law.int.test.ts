@@ -9,7 +9,7 @@ import { historiesOf, withoutErasures } from "../support/erasure-on-engines.ts";
 
 describe("the law of erasure", () => {
   it.each(shareOfTier([2_000], [100_000]))(
-    "holds in %i random histories: nothing is left of who was erased, and everything of all others",
+    "is true in %i random histories: nothing is left of the erased, and everything of all others",
     async (numRuns) => {
       await fc.assert(
         fc.asyncProperty(historiesOf(24), async ({ people, happenings }) => {

@@ -215,7 +215,7 @@ await describeOnTables("the fetcher", (tables) => {
     expect(await deadLetters()).toEqual([{ body: message, reason }]);
   });
 
-  test("a task of a later release stays in the queue as it is, beside others that are done", async () => {
+  test("a task of a later release stays in the queue unchanged, while others are done", async () => {
     fixture.remote.answer = () => ({ json: {} });
     const later = JSON.stringify({ ...read(), schemaVersion: 4 });
     await fixture.tasks.send([later, read({ endpoint: "profile" })]);

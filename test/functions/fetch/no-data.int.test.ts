@@ -189,7 +189,7 @@ await describeOnTables("the fetcher, answered in another encoding than UTF-8,", 
     expect(await served()).toEqual({ type: "application/json", bytes: Buffer.from('{"data":["é","ü"]}') });
   });
 
-  test("refuses what is not in its charset, and takes it once it is", async () => {
+  test("refuses data in another charset, and accepts it once it is correct", async () => {
     answering(Buffer.from(text, "latin1"), { "content-type": "application/json; charset=utf-8" });
     expect(await perform(read())).toHaveLength(1);
     expect(await fixture.document()).toBeUndefined();

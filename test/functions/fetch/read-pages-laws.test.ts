@@ -126,7 +126,7 @@ describe("a list in pages", () => {
     );
   });
 
-  it("is answered once page by page, unless what was read is gone or its cursor ended", async () => {
+  it("is requested once page by page, unless saved pages are lost or the cursor expired", async () => {
     const cheap = faults.filter((fault) => !costly.has(fault));
     await fc.assert(
       fc.asyncProperty(pages, fc.array(fc.constantFrom(...cheap), { maxLength: 12 }), async (list, each) => {

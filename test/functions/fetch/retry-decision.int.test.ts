@@ -177,7 +177,7 @@ describe("the limits", () => {
   );
   const random = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it("give nothing up before them, and hide for whole seconds that SQS takes and the failure asks for", () => {
+  it("reject nothing early, and set visibility timeouts of whole seconds that SQS accepts and the failure requires", () => {
     const received = fc.record({
       receives: fc.integer({ min: 1, max: 989 }),
       ageInSeconds: fc.nat(13 * day - 1),

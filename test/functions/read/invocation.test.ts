@@ -5,7 +5,7 @@ import { invocationAnswer, readInvocation } from "../../../functions/read/invoca
 const functionArn = "arn:aws:lambda:eu-central-2:111111111111:function:read";
 const path = "/v1/accounts/a%2Fb/documents/income?version=7";
 
-it("takes the reader from the alias that was invoked, whoever the event names", () => {
+it("identifies the reader by the invoked alias, whatever the event names", () => {
   const caller = {
     subscriber: "risk",
     accountId: "222222222222",

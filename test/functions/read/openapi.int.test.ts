@@ -47,7 +47,7 @@ describe("the OpenAPI document of the read API", () => {
   });
 
   it.each(operations)(
-    "says of each parameter what is refused, by its name: $path",
+    "describes for each parameter what is refused, by its name: $path",
     ({ path, parameters }) => {
       for (const { name, in: where } of parameters.filter((each) => each.in !== "header"))
         expect(

@@ -42,7 +42,7 @@ await describeOnTables("what subscribers read", (tables) => {
       ["in the item", text],
       ["in the bucket", JSON.stringify(randomBytes(40_000).toString("base64"))],
     ])(
-      "%s is sent as it is stored to who takes gzip, with a tag and a digest of its own",
+      "%s is sent as stored to callers that accept gzip, with its own tag and digest",
       async (_, content) => {
         await save(content, 1);
         const { headers, bytes } = await ask(path(), { headers: { "accept-encoding": "br, gzip" } });

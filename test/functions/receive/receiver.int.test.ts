@@ -135,7 +135,7 @@ describe("a webhook is answered with 503, so that the provider sends it again, w
   });
 });
 
-test("while Secrets Manager is down, the last known secret serves for 15 minutes, and a log line says so", async () => {
+test("while Secrets Manager is down, the last known secret is used for 15 minutes, and logged", async () => {
   let time = noon.getTime();
   const handler = receiverOf("accounts", { now: () => new Date(time) });
   expect(await call(handler)).toMatchObject({ statusCode: 202 });

@@ -65,7 +65,7 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
     expect(outcomes).toEqual(["done", "not due", "not due", "done", "not due", "not due", "not due"]);
   });
 
-  test("takes nothing from the schedule, and says nothing of deletions", async () => {
+  test("does not affect the schedule, and reports no deletions", async () => {
     await afterFailures();
     const announced = await fixture.sandbox.createUsers(1);
     await learnAll(announced);

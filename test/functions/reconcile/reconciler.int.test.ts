@@ -169,7 +169,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await staleSince(71, disconnected)).not.toHaveProperty("stale");
     });
 
-    test("begins again when its time has come, and not before", async () => {
+    test("starts again on schedule, and not before", async () => {
       await fixture.sandbox.createUsers(1);
       const tick = tickOf();
       await tick();
@@ -187,7 +187,7 @@ await describeOnTables("the reconciler", (tables) => {
   });
 
   describe("a tick", () => {
-    test("ends when the time is nearly over, and the next goes on after the last user that was done", async () => {
+    test("ends when the time is nearly over, and the next continues after the last completed user", async () => {
       const { users, accounts } = await fixture.sandbox.createUsers(7);
       const tick = tickOf({ longestCallInMillis: 5_000 });
       for (let ticks = 1; ticks < 7; ticks += 1) {
@@ -205,7 +205,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await fed()).toHaveLength(users.length + accounts.length);
     });
 
-    test("ends when the rate is used up, and the next goes on from the user that waited", async () => {
+    test("ends when the rate is used up, and the next continues with the waiting user", async () => {
       const { users } = await fixture.sandbox.createUsers(12);
       let left = 0;
       const permit = async () => {
@@ -229,7 +229,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(calls(/accounts/).map(({ path }) => path.split("/")[4])).toEqual(users);
     });
 
-    test("says that the run is overdue once twice the time between runs has passed, until the run ends", async () => {
+    test("reports an overdue run after twice the time between runs, until the run ends", async () => {
       await fixture.sandbox.createUsers(1);
       const permit = async () => {
         throw waiting("the provider's rate is used up", 1);

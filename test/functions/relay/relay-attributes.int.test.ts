@@ -119,7 +119,7 @@ await describeOnTables("attributes of users", (tables) => {
     expect(await sent()).toEqual([{ type: "data.updated", attributes: { loanId: "L-1" } }]);
   });
 
-  test("are absent from what left before they were known, and the user's own message brings them", async () => {
+  test("are absent from messages sent before they were known, and the user's own message contains them", async () => {
     await record(accountEvent({ accountId, userId }), news({ userId }));
     const before = await pump();
     expect(await sent()).toEqual([{ type: "endpoint.updated" }, { type: "account.connected" }]);

@@ -74,7 +74,7 @@ await describeOnTables("the relay", (tables) => {
       expect(await eraseTasks()).toMatchObject([{ subject: user, namedWith: [account] }]);
     });
 
-    test("is looked for with one read for the whole batch, which reads what is updated, too", async () => {
+    test("is looked up by one read for the whole batch, which also reads the records to update", async () => {
       // The environment has then read its key.
       await record(accountEvent({ accountId, userId }));
       await invoke(await relayed());

@@ -190,7 +190,7 @@ await describeOnTables("the relay", (tables) => {
     const lose = (queueUrl: string) =>
       fixture.system.sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrl }));
 
-    test("the changes of a subscriber whose queue is gone are parked for it alone, and hold up nobody", async () => {
+    test("the changes of a subscriber whose queue is missing are parked for it alone, and delay nobody", async () => {
       await lose(fixture.subscribers.everything.queueUrl);
       expect(await invoke(states)).toEqual({ batchItemFailures: [] });
       expect(await messages(fixture.subscribers.accounts.queueUrl)).toHaveLength(3);

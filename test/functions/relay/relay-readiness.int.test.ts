@@ -157,7 +157,7 @@ await describeOnTables("an account that is waited for", (tables) => {
     expect(await announced()).toHaveLength(1);
   });
 
-  test("is incomplete at its deadline, once, with what is missing and why, and ready when that comes", async () => {
+  test("is incomplete at its deadline, once, with the missing endpoints and reasons, and ready when they arrive", async () => {
     const account = waitedFor();
     await account.event("connected");
     await account.read("employment", undefined);

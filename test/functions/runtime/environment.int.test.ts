@@ -11,7 +11,7 @@ const importedOn = (node: string) => {
   return import("../../../functions/runtime/environment.ts");
 };
 
-it("a runtime that lacks what functions need ends the import, and says so", async () => {
+it("a runtime that lacks required features fails the import with a message", async () => {
   await expect(importedOn("20.20.2")).rejects.toThrow(
     "functions need Node 24 or later, and this is Node 20.20.2",
   );

@@ -31,7 +31,7 @@ const written = (
 const documentIn = (message: string) => JSON.parse(message).data.document;
 
 describe("a document in its message", () => {
-  it("has every digit as the provider wrote it, and stands behind the reference to it", async () => {
+  it("has every digit as the provider wrote it, after its reference", async () => {
     const message = await written(text, inItem(text));
     expect(message).toContain("12345678901234567890.10");
     expect(JSON.stringify(losslessValue(message))).toContain("1e-7");
@@ -137,7 +137,7 @@ describe("a document in its message", () => {
     ]);
   });
 
-  it("goes to those subscribers alone whose settings say so", async () => {
+  it("is sent only to subscribers with that setting", async () => {
     const sent = new Map<string, string>();
     const send = async (queue: string, messages: readonly { readonly body: string }[]) => {
       for (const { body } of messages) sent.set(queue, body);

@@ -74,7 +74,7 @@ await describeOnTables("the consumer", (tables) => {
     });
   });
 
-  test("stores what the next release wrote, and leaves what a later one wrote in the queue as it is", async () => {
+  test("stores messages of the next release, and leaves those of later ones in the queue", async () => {
     const envelope = envelopeOf(accountEvent());
     const of = (schemaVersion: number) => JSON.stringify({ ...envelope, schemaVersion, added: "x" });
     await fixture.system.send(fixture.queueUrl, of(2));
@@ -189,7 +189,7 @@ await describeOnTables("the consumer", (tables) => {
     expect(await deadLetters()).toEqual([]);
   });
 
-  test("a message as large as SQS takes, which no item can hold, is a dead letter, even without a reason", async () => {
+  test("a message of SQS's maximum size, which exceeds an item, is a dead letter, even without a reason", async () => {
     const maxBytes = 1_048_576;
     const sizeOf = (padding: string) =>
       writeEnvelope(

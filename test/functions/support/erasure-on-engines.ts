@@ -34,7 +34,7 @@ export function holdsOnEngines(tables: string | undefined, counts: readonly numb
   afterAll(() => own.disposeAsync());
 
   it.each(counts)(
-    "holds in %i random histories: nothing is left of who was erased, and everything of all others",
+    "is true in %i random histories: nothing is left of the erased, and everything of all others",
     async (count) => {
       const seed = Number(fc.readConfigureGlobal().seed ?? 1) + 1_000 * part;
       const waiting = fc.sample(historiesOf(mostHappenings), { numRuns: count, seed }).values();

@@ -122,7 +122,7 @@ describe("bundling", () => {
     "adapters/lazy/large.ts": 'export const large = "large thing";',
   };
 
-  it("gives the same bytes wherever the repository lies", () => {
+  it("produces the same bytes in any repository path", () => {
     const here = bundle(repositoryWith("here", files), "functions/a.ts");
     const there = bundle(repositoryWith("deep/down/there", files), "functions/a.ts");
     expect(there).toEqual(here);
@@ -187,7 +187,7 @@ describe("bundling", () => {
     expect(() => bundle(root, "functions/a.ts")).toThrow("functions/a.ts: CommonJS code requires node:fs");
   });
 
-  it("puts settings beside the code, and removes both when it is done", async () => {
+  it("puts settings beside the code, and removes both afterwards", async () => {
     const root = repositoryWith("settings", files);
     let place = "";
     {

@@ -17,7 +17,7 @@ describe("a function's role", () => {
     expect(stack.ofType("AWS::IAM::Policy")).toEqual([]);
   });
 
-  it("allows in production what its record has, and what protects the stack besides", () => {
+  it("allows in production what its record contains, and the protection of the stack", () => {
     const local = synthesized(JSON.parse(readFileSync("stages/local.json", "utf8")), "local");
     const settings = { ...productionSettings, subscribers: [{ name: "everything" }, { name: "accounts" }] };
     const all = ({ ofType }: typeof local) =>
@@ -51,7 +51,7 @@ describe("a function's role", () => {
   });
 
   it.each(["RefreshToken", "RegisterWebhooks"])(
-    "%s reaches no record of anybody: only what is known of the provider",
+    "%s has no access to personal records, only to the provider's state",
     (name) => {
       const { Policies } = role.parse(stack.withId(`${name}Role`).Properties);
       const onItems = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement).filter(

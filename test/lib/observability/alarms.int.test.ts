@@ -13,7 +13,7 @@ const day = 24 * hour;
 
 describe("every alarm", () => {
   it.each(alarms.map((alarm) => [nameOf(alarm.logicalId), alarm] as const))(
-    "says what it means for people, names its entry, and ends with what to type: %s",
+    "describes its impact, names its runbook entry, and ends with a command: %s",
     (_, { description }) => {
       expect(description).toMatch(
         /^[A-Za-z].{40,}\. See docs\/operate\/runbook\.md#[a-z-]+\. [A-Z].+: (npx|aws) .+$/,
@@ -97,7 +97,7 @@ describe("an alarm on what waits", () => {
     [{ subscriberBehindMinutes: 720 }, [12 * hour, 6 * hour]],
     [{ subscriberBehindMinutes: 10_080 }, [3.5 * day, 6 * hour]],
   ])(
-    "of a subscriber goes off as the settings %j say, or after a quarter of its retention",
+    "of a subscriber fires according to the settings %j, or after a quarter of its retention",
     (set, expected) => {
       const stack = synthesized({
         ...productionSettings,
@@ -128,7 +128,7 @@ describe("an alarm on what waits", () => {
     }
   });
 
-  it("for the relay goes off an hour behind, of the twenty after which changes are given up", () => {
+  it("for the relay fires at a delay of one hour, long before the twenty after which changes are discarded", () => {
     expect(alarmNamed("RelayAlarmsBehindAlarm")?.threshold).toBe(hour * 1_000);
     expect(production.withId("RelaySource").Properties).toMatchObject({
       MaximumRecordAgeInSeconds: 20 * hour,
@@ -176,21 +176,18 @@ describe("the alarm that nothing is received", () => {
     ]);
   });
 
-  it.each([1, 24, 168])(
-    "looks back %i hours, hour by hour, and takes a lack of values for nothing wrong",
-    (hours) => {
-      expect(nothing(hours)).toMatchObject({
-        ComparisonOperator: "LessThanOrEqualToThreshold",
-        MetricName: "WebhookAccepted",
-        Statistic: "Sum",
-        Period: hour,
-        Threshold: 0,
-        EvaluationPeriods: hours,
-        DatapointsToAlarm: hours,
-        TreatMissingData: "notBreaching",
-      });
-    },
-  );
+  it.each([1, 24, 168])("evaluates %i hours, hour by hour, and treats missing values as healthy", (hours) => {
+    expect(nothing(hours)).toMatchObject({
+      ComparisonOperator: "LessThanOrEqualToThreshold",
+      MetricName: "WebhookAccepted",
+      Statistic: "Sum",
+      Period: hour,
+      Threshold: 0,
+      EvaluationPeriods: hours,
+      DatapointsToAlarm: hours,
+      TreatMissingData: "notBreaching",
+    });
+  });
 
   it("does not go off before the stage has stood as long: only its refresher's runs make an hour of none", () => {
     const zeros = daily

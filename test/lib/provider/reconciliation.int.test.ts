@@ -24,7 +24,7 @@ describe("reconciliation", () => {
     });
   });
 
-  it("says in words when a run failed for good or is overdue, and what to look at", () => {
+  it("describes a failed or overdue run, with the remedy", () => {
     expect(Object.keys(logCodes)).toEqual(
       expect.arrayContaining(["RECONCILIATION_FAILED", "RECONCILIATION_OVERDUE"]),
     );

@@ -28,7 +28,7 @@ describe("what accounts wait for", () => {
     expect(faults).toEqual([expect.stringContaining(fault)]);
   });
 
-  it("is a day old at its deadline unless it says otherwise, beside ranges of other endpoints too", () => {
+  it("has a deadline of one day by default, even with ranges of other endpoints", () => {
     const provider = { paths: income };
     const settings = parseSettings(
       { production: false, provider, readiness: { endpoints: ["profile"] } },

@@ -28,7 +28,7 @@ describe("the archive of dead letters", () => {
     expect(numberOf(limitsOf(stack), "beforeEndSeconds")).toBeGreaterThanOrEqual(120);
   });
 
-  it("looks as often, as near to the end, and keeps dead letters as long as the settings say", () => {
+  it("runs as often, as close to expiry, and with the retention that the settings specify", () => {
     const stack = synthesized({
       ...productionSettings,
       archive: { everyMinutes: 30, beforeEndHours: 24 },

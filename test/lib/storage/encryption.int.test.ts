@@ -205,7 +205,7 @@ describe("a former key", () => {
 describe("a permission on data", () => {
   const dataKey = kms.Key.fromKeyArn(new Stack(new App(), "Test"), "Key", keyArn);
 
-  it("of which nobody said what it asks of a key ends the synthesis, with a key only", () => {
+  it("without a declared use of the key fails the synthesis, only with a key", () => {
     const unknown = [allow(["dynamodb:PartiQLSelect"], ["arn:aws:dynamodb:eu-central-1:1:table/t"])];
     expect(() => keyPermissions(unknown, { dataKey, previousKeyArns: [] })).toThrow(
       "dynamodb:PartiQLSelect: say in lib/storage/encryption.ts",

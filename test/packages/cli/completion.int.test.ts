@@ -56,7 +56,7 @@ describe("bash", () => {
   });
 });
 
-it("zsh runs what bash runs, and fish gets each command and option with what it does", async () => {
+it("zsh uses bash's script, and fish gets each command and option with its description", async () => {
   const zsh = await runInProcess(["completion", "zsh"]);
   expect(zsh.stdout).toMatch(/^autoload -U \+X bashcompinit && bashcompinit\n_income_events\(\)/);
   const fish = await runInProcess(["completion", "fish"]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 const start = new Date("2026-11-21T10:00:00Z");
 const after = (milliseconds: number) => new Date(start.getTime() + milliseconds);
 
-test("what becomes due is called in order of time, and of making at one moment; what is cancelled is not", () => {
+test("due callbacks run in order of time, simultaneous ones in order of creation, and cancelled ones never", () => {
   const clock = stoppedClock(start);
   const called: string[] = [];
   clock.schedule(after(20), () => called.push("later"));

@@ -92,7 +92,7 @@ test.each([
   expect((await call(sandbox, "/api/v0.4/users", { headers })).status).toBe(200);
 });
 
-test("POST /shape gives events and answers the shape of a template, and takes it back", async () => {
+test("POST /shape changes the shape of events and answers by a template, and restores it", async () => {
   const { sandbox, send, received } = await receivingBench();
   await send("POST", "/shape", {
     of: "users",

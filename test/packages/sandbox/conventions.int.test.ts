@@ -193,7 +193,7 @@ test("each environment has webhooks of its own", async () => {
   expect([one.received.length, other.received.length]).toEqual([0, 3]);
 });
 
-test("a port in use ends what was started", async () => {
+test("a port in use ends everything that was started", async () => {
   const { baseUrl } = await sandboxFor();
   const taken = Number(new URL(baseUrl).port);
   await expect(sandboxFor({ productionPort: taken })).rejects.toThrow("EADDRINUSE");

@@ -174,7 +174,7 @@ test("the connection flow of 0.5 says why a connection failed", async () => {
   ]);
 });
 
-test("a PUT of 0.5 replaces the webhook as a whole: what is not sent is gone", async () => {
+test("a PUT of 0.5 replaces the webhook as a whole: fields that are not sent are deleted", async () => {
   const { sandbox, url, received } = await newerSandbox({}, []);
   await register(sandbox, "users", { url: `${url}/users`, headers: { "x-one": "1" }, secret: "s" });
   sandbox.fireEvent("users", { n: 1 });

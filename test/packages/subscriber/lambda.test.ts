@@ -5,7 +5,7 @@ import { createReader } from "../../../packages/subscriber/reader.ts";
 import { exampleOf } from "../../../scripts/documents/examples.ts";
 
 describe("the handler of a Lambda function", () => {
-  it("reports to SQS what failed, and that alone, and says why", async () => {
+  it("reports only failed messages to SQS, and calls report with the reason", async () => {
     const reports: string[] = [];
     const read = createReader({
       memory: inMemory(),

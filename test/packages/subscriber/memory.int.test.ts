@@ -50,7 +50,7 @@ function behaves(create: (now?: () => number) => Promise<Memory>): void {
   });
 }
 
-test("what is remembered outlasts every message, and ends before who was erased can be announced again", () => {
+test("memory outlasts every message, and ends before erased people can be announced again", () => {
   const settings = parseSettings(productionSettings, "production");
   const inQueues = 2 * longestInQueuesInDays;
   expect(keptDays).toBeGreaterThan(settings.retention.archiveDays + inQueues);

@@ -145,7 +145,7 @@ describe("readDocument", () => {
       );
     });
 
-    it("sends the tag of what it has, and takes that from the cache", async () => {
+    it("sends the tag of the cached document, and uses the cache", async () => {
       const cache = inMemoryCache();
       const { requests, result } = await read([answered(200, text, { etag })], { cache }, invoked);
       expect([requests.length, Object(result).type]).toEqual([1, "document"]);
@@ -212,7 +212,7 @@ describe("readDocument", () => {
     });
   });
 
-  it("takes the document from the message that holds it, with every digit, and asks nobody", async () => {
+  it("reads the document from a message that contains it, with every digit and without a request", async () => {
     const reference = { ...message.data.document, content: "stand-in" };
     const inText = JSON.stringify({ ...message, data: { ...message.data, document: reference } });
     const received = readMessage(inText.replace('"stand-in"', () => text));
@@ -242,14 +242,14 @@ describe("readDocument", () => {
     expect(asked).toHaveBeenCalledOnce();
   });
 
-  it("says that a version was replaced, or that there is nothing any more", async () => {
+  it("returns that a version was replaced, or that there is no more data", async () => {
     expect((await read([problem("version-not-kept")])).result).toEqual({ type: "replaced" });
     expect((await read([problem("not-found")])).result).toEqual({ type: "gone" });
     expect((await read([{ status: 404, body: "<html>" }])).result).toEqual({ type: "gone" });
     expect(await readDocument(messageWith(undefined))).toEqual({ type: "gone" });
   });
 
-  it("asks whether what it has is still there, and forgets what is gone", async () => {
+  it("revalidates cached documents, and drops deleted ones", async () => {
     const cache = inMemoryCache();
     await read([whole], { cache });
     const again = await read([{ status: 304 }], { cache });

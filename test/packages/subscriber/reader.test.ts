@@ -146,7 +146,7 @@ describe("a reader", () => {
     expect(unknown).toHaveLength(2);
   });
 
-  it("leaves what is unreadable on the queue, and says what is wrong with it", async () => {
+  it("leaves unreadable messages on the queue, and reports the reason", async () => {
     const { read, handled } = keepingReader();
     const broken = text({ ...created, data: { ...created.data, deleted: "no" } });
     expect(await read(broken)).toEqual({
@@ -191,7 +191,7 @@ describe("a reader", () => {
     expect(handled).toEqual([created, created]);
   });
 
-  it("takes a replay for what it brings again, unless it is set to repeat it", async () => {
+  it("treats replayed messages as repeated, unless told to handle them again", async () => {
     const replay = (id: string) => text({ ...connected, replayid: id });
     const plain = keepingReader();
     await plain.read(text(connected));

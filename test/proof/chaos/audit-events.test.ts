@@ -41,7 +41,7 @@ describe("the account of a run", () => {
     expect(result.unaccounted).toEqual([]);
   });
 
-  it("takes for refused what the provider gave up on, unless what it said is missing", () => {
+  it("counts events that the provider gave up as refused, unless their effect is missing", () => {
     const sent = ["a", "b", "c"].flatMap((id) =>
       Array.from({ length: 3 }, () => call(id, 503, [`user-${id}`])),
     );
@@ -125,7 +125,7 @@ describe("duplicates", () => {
   });
 });
 
-it("the last line of a run is what the issue asks for", () => {
+it("the last line of a run has the documented form", () => {
   const counts = { sent: 10, stored: 5, deadlettered: 3, refused: 1, lost: 1, duplicated: 2 };
   expect(reportLine({ ...counts, faults: 40, kills: 30, struck: 20, points: 21 })).toBe(
     "chaos: sent 10 stored 5 deadlettered 3 refused 1 lost 1 duplicated 2 faults 40 kills 30 crashpoints 20/21",

@@ -56,7 +56,7 @@ async function argumentsOf({ words }: Leaf): Promise<readonly string[]> {
 }
 
 describe.each(commands.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s", (name, { words }) => {
-  it("says in its help what it does, with an example that is a command line of its own", async () => {
+  it("describes itself in its help, with an example of a separate command line", async () => {
     const { code, stdout } = await runInProcess([...words, "--help"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Usage: income-events ${name}`));

@@ -37,7 +37,7 @@ describe("a purge", () => {
     expect(deadLetters.map(({ messageId }) => messageId)).toEqual(["new", "newer"]);
   });
 
-  it("finds no more than its limit, and says of each what became of it", async () => {
+  it("finds no more than its limit, and reports the result of each", async () => {
     const deadLetters = ["a", "b", "c"].map(deadLetterOf);
     expect(await findDeadLetters(sourceOf(deadLetters), () => true, 1)).toEqual(new Set(["a"]));
     const results: string[] = [];
@@ -47,7 +47,7 @@ describe("a purge", () => {
     expect(results).toEqual(["a: deleted", "gone: not there any more, or in the hands of another reader"]);
   });
 
-  it("does not count what could not be taken away", async () => {
+  it("does not count those that could not be removed", async () => {
     expect(await purgeDeadLetters(sourceOf(["a", "b"].map(deadLetterOf), 1), new Set(["a", "b"]))).toBe(1);
   });
 });

@@ -95,7 +95,7 @@ describe("findings are ordered by cause", () => {
     ]);
   });
 
-  test("an alarm without a cause that was found stands by itself, after what is wrong", () => {
+  test("an alarm without a known cause is listed separately, after the other findings", () => {
     const found = byCause([alarmFinding("webhooks-throttled"), finding("subscriber-unread")]);
     expect(found.map(({ code, follows }) => [code, follows.length])).toEqual([
       ["subscriber-unread", 0],
@@ -220,7 +220,7 @@ describe("a remedy", () => {
   });
 });
 
-test("settings that differ are named, each with what is deployed and what the file says", () => {
+test("differing settings are listed with the deployed value and the file's", () => {
   const deployed = { provider: { rate: 60, paths: ["a", "b"] }, subscribers: [{ name: "all" }], gone: true };
   const file = { provider: { rate: 30, paths: ["a"] }, subscribers: [{ name: "all", types: ["data.*"] }] };
   expect(settingsDifferences(deployed, file)).toEqual([

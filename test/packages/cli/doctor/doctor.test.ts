@@ -91,7 +91,7 @@ describe("the webhooks at the provider", () => {
     ]);
   });
 
-  test("that go to another path of ours are registered again, those of another stage are taken over", () => {
+  test("that go to another path of ours are registered again, and those of another stage are taken over", () => {
     const at = (url: string) =>
       words(checkRegistrations({ webhooks: [{ ...known, type: "elsewhere", url }] }));
     expect(at("https://api.example/old")).toEqual([
@@ -235,7 +235,7 @@ test("a function that can't work as it is deployed is a finding, with Lambda's r
   ]);
 });
 
-test("an alarm that is on is a finding, which says what its description does, and what to type", () => {
+test("an alarm that is on is a finding with its description and a command", () => {
   const description =
     "The provider refuses to refresh the token. Set a new token: npx income-events token set < token.txt";
   const alarm = {

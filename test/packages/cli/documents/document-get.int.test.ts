@@ -89,7 +89,7 @@ await describeOnTables("documents get", (tables) => {
     expect(await compare({ version: first }, true)).toBeUndefined();
   });
 
-  it("finds what was known while the provider has none any more", async () => {
+  it("finds earlier data after the provider has no more", async () => {
     await reading.save(undefined, second + 1_000, income, retainDays);
     expect(await get({ asOf: second })).toBe("[2]");
     await expect(get({})).rejects.toThrow("has no document income; it has: none.");
@@ -127,7 +127,7 @@ await describeOnTables("documents list", (tables) => {
     (await list(...given)).map(({ document, supersededAt }) => [document.announced, supersededAt]);
   const at = (time: number) => new Date(time).toISOString();
 
-  it("shows the versions that are kept behind the newest, with what took their place and when", async () => {
+  it("shows the retained versions after the newest, with their replacements and times", async () => {
     expect((await list()).map((each) => describeDocument(each, documentsUrl))).toEqual([
       expect.not.objectContaining({ supersededAt: expect.anything() }),
       expect.objectContaining({

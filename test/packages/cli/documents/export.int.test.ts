@@ -146,7 +146,7 @@ describe("an export of documents", () => {
     expect([files, after, await readdir(to)]).toEqual([[], undefined, ["export.json", "schema.json"]]);
   });
 
-  it("has the version that took the place of one whose object is gone, and nothing of who was erased", async () => {
+  it("has the replacement of a version whose object is missing, and nothing of erased users", async () => {
     const { document } = stored("1", "old");
     const gone: StoredDocument = { document, storage: { codec: "gzip", object: "gone" } };
     await run([gone], { readDocuments: async () => [stored("1", '"new"')] });
@@ -167,7 +167,7 @@ describe("an export of documents", () => {
     expect([unreadable, documents]).toEqual([["account/1/income", "account/2/income"], 1]);
   });
 
-  it("passes on what else goes wrong, and does not take it for a document without data", async () => {
+  it("passes on other errors, and does not treat them as a document without data", async () => {
     const elsewhere: StoredDocument = { document: stored("1", "{}").document, storage: { object: "key" } };
     const denied = { get: () => Promise.reject(Object.assign(new Error("no"), { name: "AccessDenied" })) };
     await expect(run([elsewhere], { overflow: denied })).rejects.toThrow("no");

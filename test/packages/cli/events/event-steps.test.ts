@@ -22,7 +22,7 @@ const stored = entry(2, "EVENT_STORED", {
 });
 
 describe("the steps of an event by the functions' logs", () => {
-  it("go from its webhook over its storing to each subscriber that takes its messages", () => {
+  it("lead from its webhook through its storage to each subscriber that gets its messages", () => {
     const steps = stepsOf(
       entry(1, "WEBHOOK_ACCEPTED"),
       stored,
@@ -40,7 +40,7 @@ describe("the steps of an event by the functions' logs", () => {
     ]);
   });
 
-  it("count the calls to the provider, each with what it answered and when the next one may come", () => {
+  it("count the calls to the provider, each with its answer and the time of the next", () => {
     const postponed = (second: number, reason: string) =>
       entry(second, "TASK_POSTPONED", { reason, delayInSeconds: 10 });
     const steps = stepsOf(
@@ -63,7 +63,7 @@ describe("the steps of an event by the functions' logs", () => {
     ]);
   });
 
-  it("say what went wrong: a webhook that failed, a message that is tried again, a dead letter", () => {
+  it("show failures: a failed webhook, a retried message, a dead letter", () => {
     const steps = stepsOf(
       entry(1, "WEBHOOK_FAILED", { reason: "ThrottlingException" }),
       entry(2, "MESSAGE_FAILED", { reason: "TimeoutError" }),

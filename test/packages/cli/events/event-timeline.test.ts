@@ -80,7 +80,7 @@ describe("the timeline of an event", () => {
     expect(step("published", read)).toMatchObject({ done: true });
   });
 
-  it("ends with the subscribers whose filters take it, if any", () => {
+  it("ends with the subscribers whose filters accept it, if any", () => {
     expect(step("published", timeline(connected, processedBy(connected)))).toMatchObject({
       done: true,
       detail: "to all",

@@ -39,7 +39,7 @@ describe("what a subscriber is sent", () => {
     expect(messages(item)).toEqual([message]);
   });
 
-  test("is what its filter takes", () => {
+  test("is limited by its filter", () => {
     expect(messages(item, ["account.*"])).toHaveLength(1);
     expect(messages(item, ["user.*", "data.updated"])).toEqual([]);
   });

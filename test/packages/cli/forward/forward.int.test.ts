@@ -142,7 +142,7 @@ describe("forwarding a queue to an address", () => {
     expect(await counts()).toEqual({ waiting: 1, inFlight: 0 });
   });
 
-  it("takes an answer that does not come for a refusal", async () => {
+  it("treats a missing answer as a refusal", async () => {
     answer = () => undefined;
     await system.send(queueUrl, "slow");
     const { stop } = start(portOf(), 0.05);

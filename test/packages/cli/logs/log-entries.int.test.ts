@@ -26,7 +26,7 @@ test("lines are chosen by time and by the lowest level", () => {
   expect(seconds({ level: "WARN" })).toEqual([2]);
 });
 
-test("an entry is one line: when, how bad, who, what, and what it was about", () => {
+test("an entry is one line: time, level, function, code and subject", () => {
   const [first] = selectEntries(lines, { since, text: "event-one" });
   expect(first && entryText(first)).toBe(
     '2026-11-21T12:00:01.000Z  INFO   receive/users  EVENT_STORED  correlationId="event-one"',

@@ -101,7 +101,7 @@ it("a list where none is expected is refused with the place of the list", () => 
   });
 });
 
-it("trying a mapping ends with an event or a reason and a remedy, whatever the sample holds", () => {
+it("trying a mapping ends with an event or a reason and a remedy, whatever the sample contains", () => {
   const settings = fc.constantFrom(
     checkMapping({}, "default"),
     checkMapping({ production: false, mapping }, "own"),

@@ -86,7 +86,7 @@ async function findings(settings?: object) {
 }
 
 describe("an account that is ready for a deployment", () => {
-  it("has no finding, exits 0, and says what can't be seen", async () => {
+  it("has no finding, exits 0, and reports what cannot be checked", async () => {
     const { code, stdout } = await run();
     expect(code).toBe(0);
     expect(stdout).toContain("All checks of the deployment of prod in 123456789012, eu-central-1 passed.");
@@ -190,14 +190,11 @@ it.each([
     { status: 400, body: '{"__type":"InvalidParameterValueException","message":"of AWS"}' },
     "AWS answered InvalidParameterValueException",
   ],
-])(
-  "what could not be looked at has no text of the SDK, also for an answer that %s",
-  async (_, answer, reason) => {
-    aws.answers.set("ListServiceQuotas", answer);
-    const { unseen } = result.parse((await run({}, "--json")).json());
-    expect(unseen).toContainEqual({ name: "API Gateway's throttle", reason });
-  },
-);
+])("a failed check shows no text of the SDK, even for an answer that %s", async (_, answer, reason) => {
+  aws.answers.set("ListServiceQuotas", answer);
+  const { unseen } = result.parse((await run({}, "--json")).json());
+  expect(unseen).toContainEqual({ name: "API Gateway's throttle", reason });
+});
 
 it("the committed stage dev can be deployed for the first time to a new account", async () => {
   aws.answers.set("/2016-08-19/account-settings", limits(10));
@@ -207,7 +204,7 @@ it("the committed stage dev can be deployed for the first time to a new account"
   expect([code, result.parse(parsed()).findings]).toEqual([0, []]);
 });
 
-it("a quota that AWS does not tell is named among what was not seen", async () => {
+it("a quota that AWS does not return is listed as unchecked", async () => {
   aws.answers.set("ListServiceQuotas", json({ Quotas: [] }));
   const { unseen } = result.parse((await run({}, "--json")).json());
   expect(unseen).toContainEqual({

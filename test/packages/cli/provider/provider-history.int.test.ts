@@ -5,7 +5,7 @@ const entry = (second: number, code: string, fields: object) => ({
   ...{ timestamp: `2026-03-01T12:00:0${second}.000Z`, level: "INFO", code, ...fields },
 });
 
-it("tells what happened with the provider by the functions' logs, the newest first, with what was found", () => {
+it("lists the provider's history from the functions' logs, newest first, with the findings", () => {
   const turns = turnsIn([
     entry(1, "PROVIDER_DOWN", { function: "fetch/data" }),
     entry(2, "TASK_DONE", { function: "fetch/data" }),

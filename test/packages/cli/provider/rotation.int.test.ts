@@ -123,7 +123,7 @@ describe("a rotation that was cut off", () => {
     expect(await stored()).toEqual(before);
   });
 
-  it("by the provider says so, and what is the case now", async () => {
+  it("by the provider is reported, with the current state", async () => {
     const refused = async () => {
       throw new Error("the provider answered 503");
     };
@@ -178,7 +178,7 @@ describe("a revocation", () => {
       expect(authenticator(secret, "users")(value, new Date(time))).toBe(false);
   });
 
-  it("that can't be registered says what is refused until it is", async () => {
+  it("that cannot be registered reports what is refused until it is", async () => {
     await expect(revokeSecret(ports(killed))).rejects.toThrow(
       "until the webhooks are registered, all of them are refused: run webhooks register",
     );
@@ -193,7 +193,7 @@ describe("a rotation of the signing secret", () => {
     return secret !== undefined && isSigned(body, signature, secret, new Date(at));
   };
 
-  it("takes the first at once, and beside the next the one before until the provider tries no more", async () => {
+  it("accepts the first at once, and the next beside the previous one until the provider's retries end", async () => {
     expect(await rotateSigning("one", ports())).toBeUndefined();
     expect(await stored()).toEqual({ current: "first", signing: "one" });
     expect(await rotateSigning("two", ports())).toBe(until);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 describe("an erasure that S3 refuses objects", () => {
   const refused = ["large bodies", "undelivered changes"] as const;
 
-  it("is not said to be done, and ends the command as failed", () => {
+  it("is not reported as done, and fails the command", () => {
     const subject = { kind: "user", id: "0f8fad5b-d9cb-469f-a165-70867728950e" } as const;
     const report = { subjects: 1, removed: {}, incomplete: [], refused, isWaiting: true } as const;
 

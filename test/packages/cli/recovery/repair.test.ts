@@ -58,7 +58,7 @@ function expectAllAnnounced(simulation: PipelineSimulation): void {
 const origin = { source: "urn:test", documentsUrl: "https://reads.example/" };
 
 describe("repair", () => {
-  it("gives what it would have been without the loss, whichever records of the stream got lost", async () => {
+  it("restores the state without the loss, whichever records of the stream were lost", async () => {
     let lost = 0;
     await fc.assert(
       fc.asyncProperty(

@@ -57,7 +57,7 @@ describe("a replay's plan", () => {
     expect(() => planReplay(flags, subscribers, now)).toThrow(reason);
   });
 
-  it("may be of what a subscriber's filter leaves out where that is said, and of what another one takes", () => {
+  it("may include what a subscriber's filter excludes with a flag, and what another one accepts", () => {
     const type = "account.*";
     expect(planReplay({ subscriber: "mailer", type, allTypes: true }, subscribers, now).allTypes).toBe(true);
     expect(planReplay({ allSubscribers: true, type }, subscribers, now).subscribers).toEqual(names);

@@ -71,7 +71,7 @@ async function replayAll(simulation: PipelineSimulation, selection: ReplaySelect
 }
 
 describe("a replay", () => {
-  it("sends every stored event once, by the id of its own message, with what is known today", async () => {
+  it("sends every stored event once, with the id of its own message and the current state", async () => {
     await fc.assert(
       fc.asyncProperty(history, async (steps) => {
         const simulation = calm();
@@ -152,7 +152,7 @@ describe("a replay", () => {
     );
   });
 
-  it("beside live messages leaves a reader that goes by `sequence` with what is known", async () => {
+  it("beside live messages leaves a reader that compares `sequence` with the current state", async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.nat(6), async (steps, late) => {
         const simulation = calm();
@@ -199,7 +199,7 @@ describe("a replay", () => {
     expect(await typesOf({ until: minute(0) })).toEqual([]);
   });
 
-  it("gives each subscriber what its filter takes, unless all types are to be sent", async () => {
+  it("sends each subscriber what its filter accepts, unless told to send all types", async () => {
     const simulation = calm();
     const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
     play(

@@ -139,7 +139,7 @@ describe("a line says", () => {
     expect(cutLines("status of a stage\nlocal", 10)).toBe("status of…\nlocal");
   });
 
-  test("of alarms that are on what they are about and since when, and who knows whether it is over", () => {
+  test("for alarms that are on: the problem, its start, and how to check whether it is over", () => {
     const since = new Date("2026-11-21T11:57:00.000Z");
     const alarms = well.alarms.map((alarm) => ({ ...alarm, isOn: true, since }));
     expect(statusText({ ...well, alarms })).toMatch(

@@ -69,7 +69,7 @@ function started(alarms: readonly AlarmPlan[], compositeAlarms: readonly Composi
   };
 }
 
-test("a new alarm becomes OK when it is first looked at, and notifies those who subscribe to that", async () => {
+test("a new alarm becomes OK at its first evaluation, and notifies its OK actions", async () => {
   await using running = started([{ ...alarm, okActions: ["on-call"] }]);
   for (const count of [undefined, undefined, 1, undefined]) running.pass(count);
   expect(running.notices).toEqual([

@@ -164,7 +164,7 @@ test.each([
   );
 });
 
-test("an alarm goes off when as many of the latest periods breach as DatapointsToAlarm says", () => {
+test("an alarm fires when DatapointsToAlarm of the latest periods breach", () => {
   const running = started([failing]);
   errors = 5;
   pass(15, running);

@@ -76,7 +76,7 @@ describe("the HTTP API", () => {
     expect(await answer.json()).toEqual({ message: "Not Found" });
   });
 
-  test("answers 429 to what a route's throttle holds back, and the other routes go on", async () => {
+  test("answers 429 to throttled requests of a route, without affecting other routes", async () => {
     const asked = Array.from({ length: burst + 2 }, () => fetch(`${url}/flooded`));
     const answers = await Promise.all(asked);
     const refused = answers.filter(({ status }) => status === 429);
@@ -87,7 +87,7 @@ describe("the HTTP API", () => {
     expect((await post("abc")).status).toBe(200);
   });
 
-  test("answers 413 to a body over 10 MB, and to one whose event is over what Lambda takes", async () => {
+  test("answers 413 to a body over 10 MB, and to one whose event exceeds Lambda's limit", async () => {
     const expected = { message: "Request Entity Too Large" };
     const overApi = await post("x".repeat(10 * 1024 * 1024 + 1));
     expect([overApi.status, await overApi.json()]).toEqual([413, expected]);

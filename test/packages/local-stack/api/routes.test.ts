@@ -39,7 +39,7 @@ describe("routing", () => {
 });
 
 describe("the throttle of a route", () => {
-  it("lets through what a route's own settings say", () => {
+  it("follows a route's own settings", () => {
     const isLet = createThrottle(
       { ratePerSecond: 10, burst: 3, routes: { $default: { ratePerSecond: 1, burst: 1 } } },
       () => 0,
@@ -85,7 +85,7 @@ describe("the throttle of a route", () => {
   });
 });
 
-test("a line has the format of the stage, with what is known of the request", () => {
+test("a line has the stage's format, with the request's values", () => {
   const format = '{"route":"$context.routeKey","status":"$context.status","ip":"$context.identity.sourceIp"}';
   expect(accessLogLine(format, { route: "POST /webhooks/users", status: 429, time: 0 })).toBe(
     '{"route":"POST /webhooks/users","status":"429","ip":"-"}',

@@ -54,7 +54,7 @@ test("a global table is run as the replica in the stage's region, with its strea
   expect(table).toMatchObject({ timeToLiveAttribute: "expiresAt", streamArn: expect.any(String) });
 });
 
-test("what nothing depends on is left out, and said", async () => {
+test("unsupported resources that nothing depends on are omitted, and reported", async () => {
   const plan = await planned({
     ...functionResources("Work"),
     Dashboard: { Type: "AWS::CloudWatch::Dashboard", Properties: { DashboardBody: { Ref: "Work" } } },

@@ -121,8 +121,8 @@ describe("callers inside the runner", () => {
   });
 });
 
-describe("what goes wrong around it", () => {
-  test("an engine that is not there is a 503 that says so", async () => {
+describe("engine failures", () => {
+  test("an unreachable engine is a 503 with the reason", async () => {
     await expect(
       clients(fixture.system, fixture.system.operator).dynamodb.send(
         new DescribeTableCommand({ TableName: "Facts" }),

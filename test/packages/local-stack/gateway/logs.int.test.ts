@@ -72,7 +72,7 @@ describe("the logs API of the gateway, by AWS's own client", () => {
     client.destroy();
   });
 
-  it("gives events with their time and message, and takes one without a time for as old as the one before", async () => {
+  it("returns events with time and message, using the previous line's time if one has none", async () => {
     const { events = [] } = await filter();
     expect(events.map(({ timestamp = 0, message }) => [timestamp - begin, message])).toEqual([
       [0, lineOf(0, { code: "A", correlationId: "first-id" })],

@@ -278,7 +278,7 @@ describe("who may read it", () => {
     ).rejects.toMatchObject(denied);
   });
 
-  test("is refused what is not measured or not known here, by name", async () => {
+  test("is refused unmeasured or unknown metrics by name", async () => {
     const { cloudwatch } = clients(system, system.operator);
     await expect(values("queue", "SentMessageSize", "Sum")).rejects.toMatchObject({
       message: expect.stringContaining("does not know the metric AWS/SQS SentMessageSize"),

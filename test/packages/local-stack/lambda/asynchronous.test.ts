@@ -35,7 +35,7 @@ describe("an asynchronous event", () => {
     expect(clock.waits).toEqual([60_000, 120_000]);
   });
 
-  test("that would go round a loop once too often is given up at once", async () => {
+  test("that would exceed the limit of a loop is discarded at once", async () => {
     const error = { errorType: "RecursiveInvocationException", errorMessage: "" };
     const work = scripted([{ kind: "failed", error }]);
     const invoker = createAsynchronousInvoker(async () => undefined);
@@ -65,7 +65,7 @@ describe("an asynchronous event", () => {
     expect(target.events).toEqual([]);
   });
 
-  test("is pending until it is done with, and closing ends its waits", async () => {
+  test("is pending until it has ended, and closing ends its waits", async () => {
     const invoker = createAsynchronousInvoker(realDelay);
     const done = invoker.invoke(scripted([failed]), "{}");
     expect(invoker.pending()).toBe(1);

@@ -122,7 +122,7 @@ describe("other code", () => {
     expect(work.host.kill()).toBe(1);
   });
 
-  test("takes turns with the code beside it, each in a process of its own", async () => {
+  test("alternates with the other code, each in its own process", async () => {
     await using work = await hosted(named("old"), { environment: { RELEASE: "1" } });
     await using other = await hosted(named("new"), { environment: { RELEASE: "2" } });
     work.host.serve([work.host.plan, other.host.plan]);
@@ -132,7 +132,7 @@ describe("other code", () => {
     expect(work.host.counts()).toMatchObject({ coldStarts: 2 });
   });
 
-  test("lets what runs already end as it began", async () => {
+  test("lets running invocations finish unchanged", async () => {
     await using work = await hosted(gated);
     await using other = await hosted(identity);
     const begun = answerOf(work.host);
@@ -146,7 +146,7 @@ describe("other code", () => {
 });
 
 describe("ending", () => {
-  test("killing what works ends the process at work, and the next invocation gets a new one", async () => {
+  test("killing busy processes ends the running one, and the next invocation gets a new one", async () => {
     await using work = await hosted(gated);
     const answer = work.host.invoke("{}");
     await eventually(() => expect(work.lines).toEqual(["started"]));

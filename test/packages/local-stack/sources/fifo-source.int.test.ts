@@ -84,7 +84,7 @@ describe.concurrent("a FIFO queue as event source", () => {
     expect(lines.join(" ")).toContain("b1");
   });
 
-  test("deletes what was not reported; its group waits for what was, which goes to the dead letters", async () => {
+  test("deletes unreported messages; the group waits for reported ones, which become dead letters", async () => {
     await using work = await startWork(
       `({ Records }) => ({ batchItemFailures: Records.filter(({ body }) => body === "a1")
         .map(({ messageId }) => ({ itemIdentifier: messageId })) })`,

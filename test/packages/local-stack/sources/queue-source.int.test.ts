@@ -121,7 +121,7 @@ describe("settings of the mapping", () => {
     expect(work.log()).toEqual(["a b c d e f g h i j k l"]);
   });
 
-  test("a batch ends before it is over what a function takes", async () => {
+  test("a batch ends before it exceeds a function's payload limit", async () => {
     await using work = await startWork({
       handler: '({ Records }) => console.log("batch of " + Records.length)',
       // Long enough for all of them to arrive; the batch is then full.

@@ -109,7 +109,7 @@ await describeOnEachTable("a table's stream", (tables) => {
     ]);
   });
 
-  test("skips what the filters don't take, and never retries it", async () => {
+  test("skips records that the filters exclude, and never retries them", async () => {
     await using follower = await startFollower("() => null", {
       FilterCriteria: { Filters: [{ Pattern: '{"dynamodb":{"Keys":{"sk":{"S":[{"prefix":"EVENT#"}]}}}}' }] },
     });

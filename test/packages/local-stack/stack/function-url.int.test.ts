@@ -71,7 +71,7 @@ function callerOf(caller: Caller) {
 }
 
 describe("a function's URL", () => {
-  test("gives the function who signed the request: a role by its session, without its path", async () => {
+  test("passes the signer to the function: a role by its session, without its path", async () => {
     const answer = await callerOf(reader)("v1/x%2Fy");
     expect(answer.status).toBe(203);
     expect(await answer.json()).toMatchObject({
