@@ -16,8 +16,7 @@ export function dynamoDbMemory(client: DynamoDBClient, table: string, now: () =>
       const asked = { Keys: keys.map((pk) => ({ pk: { S: pk } })), ConsistentRead: true };
       const command = new BatchGetItemCommand({ RequestItems: { [table]: asked } });
       const { Responses = {}, UnprocessedKeys = {} } = await client.send(command);
-      if (UnprocessedKeys[table] !== undefined)
-        throw new Error("DynamoDB did not read all that it was asked for");
+      if (UnprocessedKeys[table] !== undefined) throw new Error("DynamoDB returned unprocessed keys");
       // DynamoDB deletes expired items with a delay of days.
       const isKept = (item: Record<string, AttributeValue>) => Number(item.expires?.N) > seconds();
       const find = (key: string | undefined) =>
