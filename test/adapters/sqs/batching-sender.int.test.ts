@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { batchingSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { CountdownLatch } from "../../../functions/fetch/fetch-document.ts";
+import { CountdownLatch } from "../../../functions/fetch/fetcher.ts";
 import { startTestSystem } from "../../support/engines.ts";
 
 let queueUrl: string;
@@ -37,11 +37,10 @@ describe("messages that several send to a queue at the same time", () => {
   test("share one request if the first sender waits for the other", async () => {
     const send = batchingSender(sqsSender(system.sqs));
     const before = requests();
-    const latch = new CountdownLatch(2);
-    const [first, last] = [latch.join(), latch.join()];
-    const quick = send(queueUrl, [{ body: "a" }], () => first.wait(hour));
+    const latch = new CountdownLatch(["first", "last"]);
+    const quick = send(queueUrl, [{ body: "a" }], () => latch.wait("first", hour));
     await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([quick, send(queueUrl, [{ body: "b" }], () => last.wait(hour))]);
+    await Promise.all([quick, send(queueUrl, [{ body: "b" }], () => latch.wait("last", hour))]);
     expect(requests() - before).toBe(1);
   });
 

@@ -1,18 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { CountdownLatch } from "../../../functions/fetch/fetch-document.ts";
+import { CountdownLatch } from "../../../functions/fetch/fetcher.ts";
 
 const hour = 3_600_000;
 
 /** Callers of one latch, and the released ones in order. */
 function latchOf(count: number) {
   const released: number[] = [];
-  const latch = new CountdownLatch(count);
-  const callers = Array.from({ length: count }, () => latch.join());
+  const latch = new CountdownLatch(Array.from({ length: count }, (_, caller) => caller));
   const wait = (caller: number, maxMillis = hour) =>
-    (callers[caller]?.wait(maxMillis) ?? Promise.reject(new Error("no caller"))).then(() =>
-      released.push(caller),
-    );
-  return { released, wait, countDown: (caller: number) => callers[caller]?.countDown() };
+    latch.wait(caller, maxMillis).then(() => released.push(caller));
+  return { released, wait, countDown: (caller: number) => latch.countDown(caller) };
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
