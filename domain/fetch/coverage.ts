@@ -120,23 +120,3 @@ export function planRead<T extends DeliveredTask>(
   const by = open.map(({ messageId }) => messageDigest(messageId));
   return { ...common, asOf: asOfOf(common.known, now), by, covered: open, waiting: [], isResumed: false };
 }
-
-/** DynamoDB's answer to a document's write; `unknown` if the answer was lost. */
-export type WriteAnswer = "accepted" | "refused" | "unknown";
-
-const hiddenAfterRefusalInSeconds = 2;
-
-/**
- * The outcome of a task after the write of the call that covered it. A task is done only if the write was
- * accepted or a stored document covers it.
- * @param document read consistently after a write that was not accepted
- */
-export function outcomeOfWrite(
-  answer: WriteAnswer,
-  task: DeliveredTask,
-  document: Coverage | undefined,
-  now: number,
-): "done" | { readonly hideInSeconds: number } {
-  if (answer === "accepted" || isCovered(task, document, now)) return "done";
-  return { hideInSeconds: hiddenAfterRefusalInSeconds };
-}

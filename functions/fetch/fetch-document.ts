@@ -16,11 +16,9 @@ import type { GivenData } from "../../domain/fetch/answer.ts";
 import {
   type DeliveredTask,
   isCovered,
-  outcomeOfWrite,
   planRead,
   type ReadInPages,
   timeBefore,
-  type WriteAnswer,
 } from "../../domain/fetch/coverage.ts";
 import { type Document, daysIn, documentAfter } from "../../domain/fetch/document.ts";
 import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/fetch/paging.ts";
@@ -127,13 +125,7 @@ async function erasedOf(
   return new Set(tasks.filter(({ task }) => subjectsOf(task).some((subject) => names.has(nameOf(subject)))));
 }
 
-/** The outcome of a write: its error, if any, and the document as stored afterwards. */
-type Written = {
-  readonly answer: WriteAnswer;
-  readonly error?: unknown;
-  readonly document: Document | undefined;
-};
-
+/** @returns the document as stored after the write, and the write's error, if any */
 async function save(
   {
     stored,
@@ -146,32 +138,28 @@ async function save(
   },
   documents: DocumentStore,
   untilReady: TaskRun["untilReady"],
-): Promise<Written> {
+): Promise<{ readonly document: Document | undefined; readonly error?: unknown }> {
   const reload = async () => (await documents.load(updated.subject, updated))?.document;
   try {
     const outcome = await documents.save(stored, updated, content, untilReady);
-    if (outcome === "written") return { answer: "accepted", document: updated };
+    if (outcome === "written") return { document: updated };
   } catch (error) {
     // The write may have succeeded despite the error; only the stored document shows it.
-    return { answer: "unknown", error, document: await reload() };
+    return { error, document: await reload() };
   }
-  return { answer: "refused", document: await reload() };
+  return { document: await reload() };
 }
 
+/** A task is done only if the stored document covers it, whatever the answer to the write was. */
 function resultOf(
   task: Task,
   isTaken: boolean,
-  { answer, error, document }: Written,
+  { document, error }: Awaited<ReturnType<typeof save>>,
   now: number,
 ): TaskResult {
-  if (!isTaken) {
-    return isCovered(task, document, now)
-      ? "skipped"
-      : failureOf(waiting("came while its document was read", 1, 0));
-  }
-  const outcome = outcomeOfWrite(answer, task, document, now);
-  if (outcome === "done") return "done";
-  return failureOf(error ?? waiting("the document was written by another call", outcome.hideInSeconds, 0));
+  if (isCovered(task, document, now)) return isTaken ? "done" : "skipped";
+  if (!isTaken) return failureOf(waiting("came while its document was read", 1, 0));
+  return failureOf(error ?? waiting("the document was written by another call", 2, 0));
 }
 
 /** A document to read for a message's task. */
@@ -284,8 +272,8 @@ function separated(items: Parts): Parts {
   return items.flatMap((part, index) => (index === 0 ? [part] : [comma, part]));
 }
 
-function inOnePage(text: string, { items: place }: Page, items: Parts): Parts {
-  if (place === undefined) throw permanent("provider.paging.items: finds no list in the last page");
-  const [before, after] = [text.slice(0, place.start + 1), text.slice(place.end - 1)];
+function inOnePage(text: string, { items: span }: Page, items: Parts): Parts {
+  if (span === undefined) throw permanent("provider.paging.items: finds no list in the last page");
+  const [before, after] = [text.slice(0, span.start + 1), text.slice(span.end - 1)];
   return [Buffer.from(before), ...separated(items), Buffer.from(after)];
 }

@@ -4,7 +4,6 @@ import {
   type DeliveredTask,
   isCovered,
   messageDigest,
-  outcomeOfWrite,
   planRead,
   timeBefore,
 } from "../../../domain/fetch/coverage.ts";
@@ -87,21 +86,4 @@ describe("a planned read", () => {
       expect(planWith(3_000, others)).toMatchObject({ isResumed: false, asOf: now });
     });
   });
-});
-
-describe("a task whose call was made", () => {
-  it("is done if the write was accepted", () => {
-    expect(outcomeOfWrite("accepted", task("m1"), undefined, now)).toBe("done");
-  });
-
-  it.each(["refused", "unknown"] as const)(
-    "whose write's answer is %s is done only if the task is already covered",
-    (answer) => {
-      expect(outcomeOfWrite(answer, task("m1"), documentOf(now, "m1"), now)).toBe("done");
-      expect(outcomeOfWrite(answer, task("m1", now), documentOf(now, "m2"), now)).toEqual({
-        hideInSeconds: 2,
-      });
-      expect(outcomeOfWrite(answer, task("m1"), undefined, now)).toEqual({ hideInSeconds: 2 });
-    },
-  );
 });
