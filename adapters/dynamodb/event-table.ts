@@ -101,7 +101,7 @@ export function receiptRecorder(
 
   return async (receipts: readonly Receipt[]): Promise<readonly ReceiptOutcome[]> => {
     const outcomes = new Map<string, ReceiptOutcome>();
-    const recordAll = mergeReceipts(receipts, (receipt) => receipt).map(async (merged) => {
+    const recordAll = mergeReceipts(receipts).map(async (merged) => {
       const outcome = await record(merged).catch(failureOf);
       for (const [index, message] of merged.messages.entries()) {
         const name = nameOfReceipt({ ...merged.receipt, message });

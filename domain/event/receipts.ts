@@ -28,27 +28,23 @@ export type Receipts = {
   readonly since: number;
 };
 
-/**
- * Merges messages in a batch that carry the same event, because a batch statement may contain each key once.
- * @param read returns the event and the message of a receipt
- */
-export function mergeReceipts<T>(
+/** Merges messages in a batch that carry the same event, because a batch statement may contain each key once. */
+export function mergeReceipts<T extends { readonly event: IncomeEvent; readonly message: EventMessage }>(
   receipts: readonly T[],
-  read: (receipt: T) => { readonly event: IncomeEvent; readonly message: EventMessage },
 ): readonly MergedReceipt<T>[] {
-  const byKey = new Map<string, Map<string, { readonly receipt: T; readonly message: EventMessage }>>();
+  const byKey = new Map<string, Map<string, T>>();
   for (const receipt of receipts) {
-    const { event, message } = read(receipt);
+    const { event, message } = receipt;
     const key = `${event.id} ${nameOf(ownerOf(event))}`;
     const messages = byKey.get(key) ?? new Map();
-    messages.set(message.id, { receipt, message });
+    messages.set(message.id, receipt);
     byKey.set(key, messages);
   }
   return [...byKey.values()].flatMap((messages) => {
     const sorted = [...messages.values()].sort((one, other) => bySending(one.message, other.message));
     const [first, ...others] = sorted;
     if (first === undefined) return [];
-    return [{ receipt: first.receipt, messages: [first.message, ...others.map(({ message }) => message)] }];
+    return [{ receipt: first, messages: [first.message, ...others.map(({ message }) => message)] }];
   });
 }
 

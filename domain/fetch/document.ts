@@ -6,33 +6,6 @@ import type { Coverage } from "./coverage.ts";
 import { type DataName, parseDataName } from "./document-name.ts";
 import type { DocumentTask } from "./task.ts";
 
-/** The content of a stored document and when it was read. Without a digest, the provider has no data. */
-export type DocumentVersion = Coverage & {
-  /** Digest of the uncompressed bytes. */
-  readonly digest?: string;
-  /**
-   * Id and sequence of the message that announced the current content or its removal; absent before the
-   * first.
-   */
-  readonly announced?: number;
-};
-
-/**
- * The version after a call. It is written even if nothing changed, because the write completes the call's
- * tasks.
- * @returns `news`: whether to notify subscribers
- */
-export function versionAfter(
-  stored: DocumentVersion | undefined,
-  { asOf, by }: Coverage,
-  digest: string | undefined,
-): DocumentVersion & { readonly news: boolean } {
-  const news = digest !== stored?.digest;
-  // Must increase even if `asOf` decreases because a service's clock was wrong.
-  const announced = news ? Math.max(asOf, (stored?.announced ?? 0) + 1) : stored?.announced;
-  return { asOf, by, ...present({ digest, announced }), news };
-}
-
 const secondsPerDay = 86_400;
 
 /** When data of a superseded version expires, in epoch seconds. @param days days to keep it */
@@ -45,8 +18,15 @@ export function expiryOf(supersededAt: number, days: number): number {
  * writes it, even if nothing changed or the provider has no data. The data is stored separately.
  */
 export type Document = DataName &
-  DocumentVersion & {
+  Coverage & {
     readonly subject: Subject;
+    /** Digest of the uncompressed bytes; absent if the provider has no data. */
+    readonly digest?: string;
+    /**
+     * Id and sequence of the message that announced the current content or its removal; absent before the
+     * first.
+     */
+    readonly announced?: number;
     /** The subject's user, from the last task that named one. An erasure finds the subject's events there. */
     readonly userId?: string;
     /** Size of the provider's data in bytes; absent if it has none. */
@@ -93,7 +73,8 @@ export type Found =
   | undefined;
 
 /**
- * The document after a call.
+ * The document after a call. It is written even if nothing changed, because the write completes the call's
+ * tasks.
  * @param call when the provider was queried, for which messages, and for which task first
  * @param days number of days that the data covers
  */
@@ -104,20 +85,22 @@ export function documentAfter(
   days?: number,
 ): Document {
   const { subject, endpoint, range, correlationId, userId } = call.task;
-  const version = versionAfter(stored, call, found?.digest);
+  const { digest } = found ?? {};
+  const news = digest !== stored?.digest;
   return present<Document>({
     subject,
     userId: userId ?? stored?.userId,
     endpoint,
     range,
-    asOf: version.asOf,
-    by: version.by,
-    digest: version.digest,
-    announced: version.announced,
-    news: version.news,
+    asOf: call.asOf,
+    by: call.by,
+    digest,
+    // Must increase even if `asOf` decreases because a service's clock was wrong.
+    announced: news ? Math.max(call.asOf, (stored?.announced ?? 0) + 1) : stored?.announced,
+    news,
     size: found?.size,
     contentType: found?.contentType === plainJson ? undefined : found?.contentType,
-    correlationId: version.news ? correlationId : stored?.correlationId,
+    correlationId: news ? correlationId : stored?.correlationId,
     readFor: latestOf(call.readFor, stored?.readFor),
     days,
   });

@@ -33,38 +33,43 @@ type Outgoing = Exclude<Consequence, Inside | { readonly type: "removeObject" }>
  * first other failure is reported to Lambda, which delivers that record and all later ones again.
  */
 export function relay(dependencies: RelayDependencies) {
-  const handle = relayBatch(dependencies);
   return (event: RelayEvent): Promise<DynamoDBBatchResponse> =>
     event.parks === false
-      ? handle(event)
-      : runMarked(event.Records, () => handle(event), { batchItemFailures: [] }, dependencies);
+      ? relayBatch(event, dependencies)
+      : runMarked(
+          event.Records,
+          () => relayBatch(event, dependencies),
+          { batchItemFailures: [] },
+          dependencies,
+        );
 }
 
 /** `parks` is false when `repair` relays parked records: it keeps, and must know, those that fail. */
 type RelayEvent = DynamoDBStreamEvent & { readonly parks?: boolean };
 
-function relayBatch(dependencies: RelayDependencies) {
-  return async ({ Records, parks = true }: RelayEvent): Promise<DynamoDBBatchResponse> => {
-    const derived = derive(Records, dependencies);
-    // Concurrent reads share one request. States of erased subjects are read too, but not used.
-    const [steps, revise] = await Promise.all([
-      stepsOf(derived, dependencies),
-      dependencies.versionedRecords.readAhead(statesIn(derived)),
-    ]);
-    await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
-    const refused: Refused[] = [];
-    for (const { index, failure, subscriber } of await sendAll(steps, dependencies)) {
-      const step = steps[index];
-      if (step === undefined) continue;
-      if (subscriber !== undefined && parks) refused.push({ index, failure, subscriber });
-      else step.failure ??= failure;
-    }
-    await parkRefused(Records, steps, refused, dependencies);
-    if (parks) await parkPermanent(Records, steps, dependencies);
-    const isLate = (step: Step) => !parks || refused.some(({ index }) => steps[index] === step);
-    logRelayed(steps, isLate, dependencies);
-    return firstFailed(Records, steps, dependencies.log);
-  };
+async function relayBatch(
+  { Records, parks = true }: RelayEvent,
+  dependencies: RelayDependencies,
+): Promise<DynamoDBBatchResponse> {
+  const derived = derive(Records, dependencies);
+  // Concurrent reads share one request. States of erased subjects are read too, but not used.
+  const [steps, revise] = await Promise.all([
+    stepsOf(derived, dependencies),
+    dependencies.versionedRecords.readAhead(statesIn(derived)),
+  ]);
+  await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
+  const refused: Refused[] = [];
+  for (const { index, failure, subscriber } of await sendAll(steps, dependencies)) {
+    const step = steps[index];
+    if (step === undefined) continue;
+    if (subscriber !== undefined && parks) refused.push({ index, failure, subscriber });
+    else step.failure ??= failure;
+  }
+  await parkRefused(Records, steps, refused, dependencies);
+  if (parks) await parkPermanent(Records, steps, dependencies);
+  const isLate = (step: Step) => !parks || refused.some(({ index }) => steps[index] === step);
+  logRelayed(steps, isLate, dependencies);
+  return firstFailed(Records, steps, dependencies.log);
 }
 
 function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {

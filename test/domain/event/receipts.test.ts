@@ -18,12 +18,12 @@ const third = sent("m3", 3_000);
 
 describe("the receipts of a batch", () => {
   const merge = (...receipts: readonly (readonly [IncomeEvent, EventMessage])[]) =>
-    mergeReceipts(receipts, ([event, message]) => ({ event, message }));
+    mergeReceipts(receipts.map(([event, message]) => ({ event, message })));
 
   it("of the same event are merged into one, with its messages in the order in which they were sent", () => {
     expect(merge([weak, third], [strong, second], [weak, first])).toEqual([
-      { receipt: [weak, first], messages: [first, third] },
-      { receipt: [strong, second], messages: [second] },
+      { receipt: { event: weak, message: first }, messages: [first, third] },
+      { receipt: { event: strong, message: second }, messages: [second] },
     ]);
   });
 
