@@ -23,12 +23,13 @@ export type MonthlyIncome = {
  * Sums income by month of payment and currency, in ascending order. Each payment of an account counts once,
  * by its id, as the newest document has it. Documents may be repeated, in any order, in several versions, and
  * with overlapping ranges; only the newest version of a document counts.
- * @throws Error naming the payment whose time or amount can't be parsed
+ * @throws Error naming the payment whose time, currency or amount can't be parsed, or the document that has a
+ * payment without an id
  */
 export function monthlyIncome(documents: readonly IncomeDocument[]): readonly MonthlyIncome[] {
   const months = new Map<string, Counted[]>();
   for (const counted of newestPayments(newestVersions(documents))) {
-    const key = `${monthOf(counted.payment)} ${counted.payment.currency}`;
+    const key = `${monthOf(counted.payment)} ${currencyOf(counted.payment)}`;
     months.set(key, [...(months.get(key) ?? []), counted]);
   }
   return [...months]
@@ -72,8 +73,11 @@ function newestVersions(documents: readonly IncomeDocument[]): readonly Version[
 
 function newestPayments(documents: readonly Version[]) {
   const payments = new Map<string, Counted>();
-  for (const { account, href, data } of documents) {
-    for (const payment of data) payments.set(JSON.stringify([account, payment.id]), { payment, href });
+  for (const { account, path, href, data } of documents) {
+    for (const payment of data) {
+      if (!isText(payment.id)) throw new Error(`a payment in ${path}: id can't be read`);
+      payments.set(JSON.stringify([account, payment.id]), { payment, href });
+    }
   }
   return payments.values();
 }
@@ -83,10 +87,21 @@ const time =
 
 /** The month in UTC. A time without a zone is in UTC. */
 function monthOf({ id, paid_at }: Payment): string {
-  const [, day = "", hour, , hours = "+00", minutes = "00"] = time.exec(paid_at) ?? [];
+  const [, day = "", hour, , hours = "+00", minutes = "00"] = (isText(paid_at) && time.exec(paid_at)) || [];
   const date = new Date(`${day}T${hour}${hours}:${minutes}`);
-  if (Number.isNaN(date.getTime()) || !isDay(day)) throw new Error(`payment ${id}: paid_at can't be read`);
+  const year = date.getUTCFullYear();
+  if (!(year >= 1 && year <= 9999 && isDay(day))) throw new Error(`payment ${id}: paid_at can't be read`);
   return date.toISOString().slice(0, 7);
+}
+
+function currencyOf({ id, currency }: Payment): string {
+  if (!isText(currency)) throw new Error(`payment ${id}: currency can't be read`);
+  return currency;
+}
+
+/** Documents that were not checked against the endpoint's type may hold anything. */
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 /** Rejects days such as 30 February, which `Date` reads as 2 March. */
@@ -107,7 +122,8 @@ function sumOf(counted: readonly Counted[], field: "gross" | "net"): string {
 }
 
 function partsOf(payment: Payment, field: "gross" | "net") {
-  const [, whole, fraction = ""] = /^(-?\d+)(?:\.(\d+))?$/.exec(payment[field]) ?? [];
+  const amount = payment[field];
+  const [, whole, fraction = ""] = (isText(amount) && /^(-?\d+)(?:\.(\d+))?$/.exec(amount)) || [];
   if (whole === undefined) throw new Error(`payment ${payment.id}: ${field} can't be read`);
   return { whole, fraction };
 }

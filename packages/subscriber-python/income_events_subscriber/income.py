@@ -32,11 +32,12 @@ def monthly_income(documents: Iterable[Tuple[str, Sequence[Payment]]]) -> List[M
     order, in several versions, and with ranges that overlap. Of several versions of a document only the newest counts.
 
     :param documents: the `href` of each document's version, with the list `data` of the document
-    :raises ValueError: naming the payment whose time or amount can't be read
+    :raises ValueError: naming the payment whose time, currency or amount can't be read, or the document with a payment
+        without an id
     """
     months: Dict[Tuple[str, str], List[Tuple[Payment, str]]] = {}
     for payment, href in _newest_payments(_newest_versions(documents)):
-        months.setdefault((_month(payment), payment["currency"]), []).append((payment, href))
+        months.setdefault((_month(payment), _currency(payment)), []).append((payment, href))
     return [
         MonthlyIncome(
             month=month,
@@ -67,6 +68,8 @@ def _newest_payments(versions):
     for _, path, href, data in versions:
         account = path.split("/documents/")[0]
         for payment in data:
+            if not _is_text(payment.get("id")):
+                raise ValueError(f"a payment in {path}: id can't be read")
             payments[(account, payment["id"])] = (payment, href)
     return payments.values()
 
@@ -90,6 +93,16 @@ def _month(payment: Payment) -> str:
         return f"{time.year:04}-{time.month:02}"
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         raise ValueError(f"payment {payment.get('id')}: paid_at can't be read") from None
+
+
+def _currency(payment: Payment) -> str:
+    if not _is_text(payment.get("currency")):
+        raise ValueError(f"payment {payment['id']}: currency can't be read")
+    return payment["currency"]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 _DECIMAL = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?")

@@ -31,6 +31,7 @@ export const readableTimes = [
   ["2026-12-01T00:30:00+01", "2026-11"],
   ["2026-12-01 00:30:00 +01:00", "2026-11"],
   ["2028-02-29 00:00:00", "2028-02"],
+  ["2027-01-01T04:59:59+05:00", "2026-12"],
 ] as const;
 
 /** Unreadable payments, with the field that the error names. */
@@ -42,13 +43,23 @@ export const unreadablePayments: readonly (readonly [Partial<Payment>, string])[
     "2026-11-30T00:00:00 CET",
     "2026-11-30T00:00:00+25:00",
     "2026-02-30 00:00:00",
+    "2026-11-30 23:59:60",
+    "0000-11-30 00:00:00",
+    "9999-12-31 23:59:59-01:00",
     "",
   ].map((paid_at) => [{ paid_at }, "paid_at"] as const),
   ...["", "1e3", "0x10", "1,000.00", ".5", "5.", "+1", " 1", "--1"].map(
     (gross) => [{ gross }, "gross"] as const,
   ),
   [{ net: "12.3.4" }, "net"],
+  // As documents have it that nothing checked.
+  ...(["currency", "gross", "net", "paid_at"] as const).flatMap((field) =>
+    ["null", '""', "100", '["1"]'].map((text) => [{ [field]: JSON.parse(text) }, field] as const),
+  ),
 ];
+
+/** Payments without an id, of which each would replace the one before. */
+export const unnamedPayments: readonly Payment[] = ["null", '""', "1"].map((id) => payment(JSON.parse(id)));
 
 const amount = fc.oneof(
   fc
@@ -82,6 +93,7 @@ export const documentsOfIncome: fc.Arbitrary<readonly Document[]> = fc.array(
 
 /** One document for each time and amount above. */
 export const documentsOfOne: readonly (readonly Document[])[] = [
-  ...readableTimes.map(([paid_at]) => ({ paid_at })),
-  ...unreadablePayments.map(([facts]) => facts),
-].map((facts) => [{ href: hrefOf(1), data: [payment("p-7", facts)] }]);
+  ...readableTimes.map(([paid_at]) => payment("p-7", { paid_at })),
+  ...unreadablePayments.map(([facts]) => payment("p-7", facts)),
+  ...unnamedPayments,
+].map((each) => [{ href: hrefOf(1), data: [each] }]);

@@ -7,6 +7,7 @@ import {
   type Payment,
   payment,
   readableTimes,
+  unnamedPayments,
   unreadablePayments,
 } from "./income-documents.ts";
 
@@ -118,6 +119,10 @@ describe("the income by month", () => {
 
   it.each(unreadablePayments)("refuses a payment with %o, by its id", (facts, field) => {
     expect(() => sums(whole(1, payment("p-7", facts)))).toThrow(`payment p-7: ${field} can't be read`);
+  });
+
+  it.each(unnamedPayments)("refuses a payment with the id $id, by its document", (unnamed) => {
+    expect(() => sums(whole(1, unnamed))).toThrow("/v1/accounts/a/documents/income: id can't be read");
   });
 
   it("is the same in any order, with duplicates, and for ranges that overlap in any way", () => {
