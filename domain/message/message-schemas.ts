@@ -111,7 +111,8 @@ const status = {
     type: "string",
     format: "date-time",
     description:
-      "When it was connected or disconnected: the time of the webhook or of the provider's answer. Only if the stage maps reasons.",
+      "When it was connected or disconnected: the time of the webhook, or of the last one before the provider's answer. " +
+      "Only if the stage has `readiness` or maps reasons.",
   },
   reason: text(
     "Why it is connected or disconnected, in the provider's words. Only if the stage maps reasons.",

@@ -42,7 +42,7 @@ function ofEvent(
   const facts = { deleted: state.deleted, unconfirmed: state.unconfirmed, outcome, reconciled };
   const account = {
     ...{ userId: state.userId, datasourceId: state.datasourceId, connected: state.connected },
-    ...statusFields(state),
+    ...connectionFields(state),
   };
   switch (type) {
     case "user.created":
@@ -86,7 +86,7 @@ export function reportOfState(state: State, user?: State): Pick<Message, "subjec
 
 function ofAnswer(state: State, attributes: Attributes): Message {
   const { subject, deleted, unconfirmed, userId, datasourceId, connected } = state;
-  const account = { userId, datasourceId, connected, ...statusFields(state), deleted, unconfirmed };
+  const account = { userId, datasourceId, connected, ...connectionFields(state), deleted, unconfirmed };
   switch (subject.kind) {
     case "user":
       return {
@@ -105,7 +105,7 @@ function ofAnswer(state: State, attributes: Attributes): Message {
   }
 }
 
-function statusFields({ status: { since, reason } = {} }: Pick<State, "status">) {
+function connectionFields({ connection: { since, reason } = {} }: Pick<State, "connection">) {
   return present<{ since: string; reason: string }>({
     since: since === undefined ? undefined : new Date(since).toISOString(),
     reason,

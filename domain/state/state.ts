@@ -11,6 +11,12 @@ import {
   type StoredAttributes,
 } from "./attributes.ts";
 import {
+  type Connection,
+  connectionAfterAnswer,
+  connectionAfterEvent,
+  parseConnection,
+} from "./connection.ts";
+import {
   addReceipt,
   type Claim,
   claimOf,
@@ -21,16 +27,6 @@ import {
   parseProcessedReceipts,
   receiptKey,
 } from "./last-change.ts";
-import {
-  type Connection,
-  connectionAfterAnswer,
-  connectionAfterEvent,
-  parseConnection,
-  parseStatus,
-  type Status,
-  statusAfterAnswer,
-  statusAfterEvent,
-} from "./status.ts";
 
 const deletionSources = ["webhook", "reconciliation"] as const;
 
@@ -55,7 +51,6 @@ export type State = {
   readonly userId?: string;
   readonly datasourceId?: string;
   readonly connection?: Connection;
-  readonly status?: Status;
   /** Users only. */
   readonly attributes?: StoredAttributes;
   readonly processed: ProcessedReceipts;
@@ -72,7 +67,7 @@ export type ApplyOptions = {
   readonly since?: number | undefined;
   /** Whether to track connections, which readiness needs; by default if `since` is given. */
   readonly followsConnections?: boolean;
-  /** Whether states and messages include when and why an account was connected or disconnected. */
+  /** Whether to keep why an account was connected or disconnected. */
   readonly givesReasons?: boolean;
   /**
    * Whether the provider must confirm a user's deletion even if the event has an id or a time. The webhook
@@ -97,7 +92,6 @@ export function parseState(value: unknown): State {
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
     connection: parseConnection(fields.connection),
-    status: parseStatus(fields.status),
     attributes: fields.attributes === undefined ? undefined : parseStoredAttributes(fields.attributes),
     processed: parseProcessedReceipts(fields),
     latest: parseLastChange(fields.latest),
@@ -131,21 +125,17 @@ export function applyEvent(
   if (isAgain && outcome !== "unconfirmed" && !counts) return undefined;
   const { attributes: _, ...announced } = event;
   const { connection: stored, ...next } = apply(before, event, outcome);
-  const { since, followsConnections = true, givesReasons = false } = options;
-  const status = givesReasons ? statusAfterEvent(before, event, outcome, since) : before.status;
-  const connection =
-    since === undefined || !followsConnections || before.subject.kind === "user"
-      ? stored
-      : connectionAfterEvent(stored, {
-          wasConnected: before.connected === true,
-          claimed: claimOf(event).connected,
-          outcome,
-          isAgain,
-          since,
-        });
+  const { since, followsConnections = since !== undefined, givesReasons = false } = options;
+  const isKept = before.subject.kind !== "user" && (followsConnections || givesReasons);
+  const connection = isKept
+    ? connectionAfterEvent(stored, event, {
+        ...{ wasConnected: before.connected, outcome, isAgain, followsConnections },
+        since: since ?? Date.parse(event.receivedAt),
+      })
+    : stored;
   return {
     ...next,
-    ...present({ connection, attributes, status }),
+    ...present({ connection, attributes }),
     version,
     processed: addReceipt(before.processed, key),
     latest: isAgain
@@ -171,7 +161,7 @@ export function applyProviderAnswer(
   if (!answer.found && state.deletionBy === undefined) {
     throw retryable("the provider does not know the subject, and no event announced its deletion");
   }
-  const { connected: before, asOf: _, deletionBy, connection, attributes, status, ...rest } = state;
+  const { connected: before, asOf: _, deletionBy, connection, attributes, ...rest } = state;
   const version = state.version + 1;
   const { connected, attributes: answered } = answer.found ? answer : {};
   return {
@@ -180,8 +170,7 @@ export function applyProviderAnswer(
       connected: connected ?? before,
       attributes: answered === undefined ? attributes : afterAnswer(attributes, answered, version, at),
       deletionBy: answer.found ? undefined : deletionBy,
-      connection: connectionAfterAnswer(connection, before === true, connected),
-      status: statusAfterAnswer(status, before, connected, at),
+      connection: connectionAfterAnswer(connection, before, connected),
     }),
     deleted: !answer.found,
     unconfirmed: false,

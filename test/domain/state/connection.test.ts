@@ -13,13 +13,14 @@ import { accountId, applied, applyAll, at, eventOf, minute, userId } from "../sa
 
 type Given = Parameters<typeof eventOf>[1] & { readonly sentAt: number; readonly receipts?: number };
 
+type Events = readonly (readonly ["connected" | "disconnected" | "updated", Given])[];
+
 /** Applies events of an account, each with the time at which its webhook was sent. */
-function stateAfter(
-  ...events: readonly (readonly ["connected" | "disconnected" | "updated", Given])[]
-): State {
+function stateAfter(events: Events, followsConnections = false): State {
   let state: State | undefined;
   for (const [name, { sentAt: since, receipts = 1, ...more }] of events) {
-    const next = applyEvent(state, eventOf(`account.${name}`, more), receipts, { since, givesReasons: true });
+    const options = { since, givesReasons: true, followsConnections };
+    const next = applyEvent(state, eventOf(`account.${name}`, more), receipts, options);
     state = next === undefined ? state : parseState(JSON.parse(JSON.stringify(next)));
   }
   if (state === undefined) throw new Error("no event was applied");
@@ -50,36 +51,38 @@ describe("since when and why an account is connected or is not", () => {
     ],
     ["what does not say", [connect, ["updated", { sentAt: 4, reason: "NOT OF IT" }]], [1, "NEW"]],
   ] as const)("%s", (_, events, expected) => {
-    expect(told(stateAfter(...events))).toEqual(expected);
+    expect(told(stateAfter(events))).toEqual(expected);
   });
 
   it.each([
-    ["confirms", false, [2, "LOCKED"]],
-    ["denies", true, [1, "NEW"]],
-    ["does not say", undefined, [1, "NEW"]],
-  ] as const)("waits for the provider's answer if no time orders it: it %s", (_, connected, expected) => {
-    const asking = stateAfter(connect, ["disconnected", { sentAt: 2, reason: "LOCKED" }]);
-    expect(told(asking)).toEqual([1, "NEW"]);
-    const answer = { found: true, ...(connected !== undefined && { connected }) } as const;
-    expect(told(applyProviderAnswer(asking, asking.version, answer, { at }))).toEqual(expected);
-  });
+    ["confirms", false, false, [2, "LOCKED"]],
+    ["denies", true, false, [1, "NEW"]],
+    ["denies, and readiness begins anew", true, true, [2, "NEW"]],
+    ["does not say", undefined, true, [1, "NEW"]],
+  ] as const)(
+    "waits for the provider's answer if no time orders it: it %s",
+    (_, connected, isReady, expected) => {
+      const asking = stateAfter([connect, ["disconnected", { sentAt: 2, reason: "LOCKED" }]], isReady);
+      expect(told(asking)).toEqual([1, "NEW"]);
+      const answer = { found: true, ...(connected !== undefined && { connected }) } as const;
+      expect(told(applyProviderAnswer(asking, asking.version, answer, { at }))).toEqual(expected);
+    },
+  );
 
-  it("is the time of the provider's answer if no event reported it", () => {
-    const asking = stateAfter(
+  it("is the time of the last event before the provider's answer if no event reported it", () => {
+    const asking = stateAfter([
       connect,
-      ["disconnected", { sentAt: 2 }],
-      ["connected", { sentAt: 3, eventId: "3" }],
-    );
-    const answer = { found: true, connected: false } as const;
-    expect(told(applyProviderAnswer(asking, asking.version, answer, { at }))).toEqual([
-      at.getTime(),
-      undefined,
+      ["disconnected", { sentAt: 2, reason: "LOCKED" }],
+      ["connected", { sentAt: 3, eventId: "3", reason: "NEWER" }],
     ]);
+    const answer = { found: true, connected: false } as const;
+    expect(told(applyProviderAnswer(asking, asking.version, answer, { at }))).toEqual([3, undefined]);
   });
 
-  it("is in no state and no message if the settings map no reason", () => {
-    const state = applyEvent(undefined, eventOf("account.connected"), 1, { since: 1 });
-    expect([state?.status, ...told(state)]).toEqual([undefined, undefined, undefined]);
+  it("is in no state and no message if the stage has no readiness and maps no reason", () => {
+    const options = { since: 1, followsConnections: false };
+    const state = applyEvent(undefined, eventOf("account.connected"), 1, options);
+    expect([state?.connection, ...told(state)]).toEqual([undefined, undefined, undefined]);
   });
 });
 
