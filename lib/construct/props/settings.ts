@@ -207,7 +207,7 @@ export interface FetchRetryProps {
 
 /** The settings `readiness.*`. */
 export interface ReadinessProps {
-  /** Endpoints that must have a document for each connected account, such as `["income", "employment"]`: one to ten. An endpoint of `provider.paths.readRange` is refused. */
+  /** Endpoints that must have a document for each connected account, such as `["income", "employment"]`: one to ten. Company accounts have no readiness. An endpoint of `provider.paths.readRange` is refused. */
   readonly endpoints: readonly string[];
   /**
    * Hours from the connection to `account.incomplete`. SQS lets at most 120,000 accounts wait at a time, so with 24 hours up to 5,000 accounts an hour may end incomplete. From 1 to 240.
