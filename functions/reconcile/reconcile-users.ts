@@ -251,10 +251,10 @@ function mayHaveNews({ isConnected, updatedAt }: KnownAccount, { missed }: Run):
  * Announces an account that has had no new data for a long time.
  * @param documents read eventually; those of the awaited endpoints are read again, consistently
  */
-async function announceStale(
+export async function announceStale(
   account: Subject,
   documents: readonly Document[],
-  { readiness, now }: ReconcilerDependencies,
+  { readiness, now }: Pick<ReconcilerDependencies, "readiness" | "now">,
 ): Promise<void> {
   if (readiness === undefined) return;
   const { records, staleMillis } = readiness;

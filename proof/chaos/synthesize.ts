@@ -15,8 +15,10 @@ export const minuteInMillis = 60_000 / known.divideDurationsBy;
 /** Deduplication window of FIFO queues on this stage. */
 export const deduplicationSeconds = 300 / known.divideDurationsBy;
 
-/** The endpoints of the setting `readiness`. */
+/** The setting `readiness`. */
 export const awaitedEndpoints = ["profile"];
+const deadlineHours = 1;
+export const deadlineMillis = 60 * deadlineHours * minuteInMillis;
 
 /**
  * Differences from the stage's file: the work of a killed function is retried after its visibility timeout,
@@ -33,7 +35,7 @@ function changes({ provider }: StageFile, slowness: number): object {
     },
     subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     // An hour takes 12.5 seconds here.
-    readiness: { endpoints: awaitedEndpoints, deadlineHours: 1 },
+    readiness: { endpoints: awaitedEndpoints, deadlineHours },
     // So that reconciliations begin while others are killed.
     reconcile: { everyHours: 1 },
     functions: {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
+import { userRules } from "../../domain/readiness/readiness-settings.ts";
 import { type Fault, faults } from "./processes.ts";
-import { expectAlways, expectAtRest } from "./promises.ts";
-import { accountIds, Provider, type Thing, things } from "./provider.ts";
-import { Simulation, workQueues } from "./simulation.ts";
+import { expectAlways, expectAtRest, expectLatestAttributes } from "./promises.ts";
+import { accountIds, allAccountIds, Provider, type Thing, things, userIds } from "./provider.ts";
+import { type OptionalSettings, Simulation, workQueues } from "./simulation.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
 /** The provider is the model: the state that the pipeline must reach. */
@@ -37,9 +38,9 @@ const go = (number: number, pause: number) =>
     pick(simulation.usual(), ({ run }) => run());
   });
 
-const happen = (accountId: (typeof accountIds)[number], thing: Thing, isOwn: boolean) =>
+const happen = (accountId: (typeof allAccountIds)[number], thing: Thing, isOwn: boolean) =>
   command(
-    `${thing}${isOwn ? ", with a time or an id," : ""} of account ${accountIds.indexOf(accountId)}`,
+    `${thing}${isOwn ? ", with a time or an id," : ""} of account ${allAccountIds.indexOf(accountId)}`,
     0,
     (_, provider) => provider.happen(accountId, thing, isOwn),
   );
@@ -91,6 +92,23 @@ const fail = () =>
     provider.isDown = !provider.isDown;
   });
 
+const setLoan = (user: (typeof userIds)[number], isOwn: boolean) =>
+  command(`metadata${isOwn ? ", with a time," : ""} of user ${userIds.indexOf(user)}`, 0, (_, provider) =>
+    provider.setLoan(user, isOwn),
+  );
+
+const findStale = (pause: number) =>
+  command("milliseconds later a reconciliation runs:", pause, (simulation) => {
+    simulation.pass(pause);
+    if (simulation.readiness !== undefined) simulation.findStale();
+  });
+
+/** A deployment changes the rule, while accounts wait. */
+const deploy = (users: (typeof userRules)[number]) =>
+  command(`a deployment: readiness.users is ${users}`, 0, (simulation) => {
+    if (simulation.readiness !== undefined) simulation.readiness = { ...simulation.readiness, users };
+  });
+
 const refresh = () => command("the refresher runs", 0, (simulation) => simulation.refresh());
 
 const setToken = () =>
@@ -113,8 +131,13 @@ const thing = fc.constantFrom(...things, "data" as const, "connect" as const, "d
 const commands: fc.Arbitrary<Command>[] = [
   ...Array.from({ length: 10 }, () => fc.tuple(number, stepPauses).map((args) => go(...args))),
   ...Array.from({ length: 3 }, () =>
-    fc.tuple(fc.constantFrom(...accountIds), thing, fc.boolean()).map((args) => happen(...args)),
+    fc
+      .tuple(fc.constantFrom(...accountIds, ...allAccountIds), thing, fc.boolean())
+      .map((args) => happen(...args)),
   ),
+  fc.tuple(fc.constantFrom(...userIds), fc.boolean()).map((args) => setLoan(...args)),
+  fc.constantFrom(0, 21_600_000).map(findStale),
+  fc.constantFrom(...userRules).map(deploy),
   number.map(repeat),
   fc.tuple(number, fc.constantFrom(...faults)).map((args) => fault(...args)),
   number.map(kill),
@@ -130,6 +153,16 @@ const commands: fc.Arbitrary<Command>[] = [
   fc.constant(null).map(revoke),
 ];
 
+/** `startsReady`: two accounts are connected, and all that they wait for is read, before the history begins. */
+const settings: fc.Arbitrary<OptionalSettings & { readonly startsReady: boolean }> = fc.record({
+  startsReady: fc.boolean(),
+  readiness: fc.option(
+    fc.record({ users: fc.constantFrom(...userRules), deadlineSeconds: fc.constantFrom(60, 3_600, 86_400) }),
+    { nil: undefined },
+  ),
+  hasAttributes: fc.boolean(),
+});
+
 /**
  * Arbitrary histories: `isEnding` is whether a refresh revokes the old token; `queueAhead` as in the
  * simulation.
@@ -137,6 +170,7 @@ const commands: fc.Arbitrary<Command>[] = [
 export const histories = fc.tuple(
   fc.boolean(),
   fc.constantFrom(0, 900, -900),
+  settings,
   fc.commands(commands, { size: "+1", maxCommands: 150 }),
 );
 
@@ -144,14 +178,21 @@ export const histories = fc.tuple(
  * Runs a history, waits until idle, and checks the promises.
  * @throws if one is broken
  */
-export async function live([isEnding, queueAhead, history]: readonly [
+export async function live([isEnding, queueAhead, settings, history]: readonly [
   boolean,
   number,
+  OptionalSettings & { readonly startsReady: boolean },
   Iterable<Command>,
 ]): Promise<void> {
   const provider = new Provider(isEnding);
-  const simulation = new Simulation(provider, { queueAhead });
+  const simulation = new Simulation(provider, { queueAhead, settings });
+  if (settings.startsReady) {
+    for (const id of accountIds)
+      for (const thing of ["connect", "profile"] as const) provider.happen(id, thing, true);
+    await waitUntilIdle(simulation);
+  }
   await fc.asyncModelRun(() => ({ model: provider, real: simulation }), history);
   await waitUntilIdle(simulation);
   expectAtRest(simulation);
+  if (settings.hasAttributes) await expectLatestAttributes(simulation, waitUntilIdle);
 }

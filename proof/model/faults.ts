@@ -1,7 +1,7 @@
 import { type Choose, everyChoice } from "./choices.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider, type Thing } from "./provider.ts";
-import { Simulation } from "./simulation.ts";
+import { type OptionalSettings, Simulation } from "./simulation.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
 const [first, second] = accountIds;
@@ -10,6 +10,12 @@ type Scenario = readonly (readonly (readonly [string, Thing, boolean])[])[];
 /** Each part ends before the next begins, so that contradictions meet known state. */
 export const scenarios = {
   start: [[[first, "connect", false]]],
+  ready: [
+    [
+      [first, "connect", false],
+      [first, "profile", true],
+    ],
+  ],
   short: [
     [
       [first, "connect", false],
@@ -39,6 +45,7 @@ const faultKinds = ["none", "fails", "answer is lost", "is killed"] as const;
  * or is killed before it.
  * @param maxFaults maximum faults per run
  * @param announcesStarted see the provider
+ * @param settings see the simulation
  * @returns the number of runs
  * @throws if a promise is broken
  */
@@ -46,9 +53,10 @@ export function failEachStep(
   scenario: Scenario,
   maxFaults: number,
   announcesStarted = true,
+  settings: OptionalSettings = {},
 ): Promise<number> {
   return everyChoice(async (choose) => {
-    const simulation = new Simulation(new Provider(true, announcesStarted));
+    const simulation = new Simulation(new Provider(true, announcesStarted), { settings });
     let left = maxFaults;
     simulation.refresh();
     for (const part of scenario) {

@@ -8,7 +8,14 @@ import { nameOf } from "../../domain/event/subjects.ts";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
 import { context } from "../support/invocations.ts";
-import { callOf, sender, versionedRecordsOf } from "./ports.ts";
+import {
+  callOf,
+  readinessRecordsOf,
+  sender,
+  tableRequests,
+  versionedRecordsOf,
+  visibilityOf,
+} from "./ports.ts";
 import type { Do, Process } from "./processes.ts";
 import { endpoint } from "./provider.ts";
 import { type Message, recordsOf } from "./queue.ts";
@@ -25,15 +32,9 @@ export function fetchBatch(
   queue: "fetch" | "checks",
   messages: readonly Message[],
 ): Promise<SQSBatchResponse> {
-  const { table } = simulation;
+  const { table, readiness, attributes } = simulation;
   const now = () => new Date(simulation.time + clockError);
-  let date = 0;
-  /** A request to DynamoDB, whose answer has its date in whole seconds. */
-  const request: Do = async (what, effect) => {
-    const answer = await step(what, effect);
-    date = Math.floor(simulation.time / 1_000) * 1_000;
-    return answer;
-  };
+  const { request, clock } = tableRequests(simulation, step);
   const reads = simulation.reads.watch(messages, () => simulation.time);
   const note = (id: string) => request("notes a refused token", () => table.noteRefusal(id));
   const refusals = tokenRefusals({ note }, async () => simulation.refresh(), now);
@@ -50,21 +51,15 @@ export function fetchBatch(
       checkReady: async () => undefined,
     },
     send: sender(simulation, step),
-    changeVisibility: async (queueUrl, hidden) => {
-      if (hidden.length === 0) return [];
-      const hide = () => {
-        for (const { receiptHandle, seconds } of hidden) simulation.hide(queueUrl, receiptHandle, seconds);
-      };
-      await step("hides tasks", hide).catch(() => undefined);
-      return hidden.map(() => undefined);
-    },
+    changeVisibility: visibilityOf(simulation, step),
     queues: {
       fetch: { url: "fetch", deadLetterUrl: "fetch dead" },
       checks: { url: "queues/checks", deadLetterUrl: "queues/checks dead" },
     },
     provider,
-    attributes: {},
-    startEndpoints: [endpoint],
+    attributes,
+    startEndpoints: readiness?.endpoints ?? [endpoint],
+    readiness: readiness && { ...readiness, ...readinessRecordsOf(simulation, request) },
     reservedInMillis: 1_000,
     readAfterSeconds: 300,
     retrying: {
@@ -72,7 +67,7 @@ export function fetchBatch(
       limits: giveUpLimits(14 * 86_400),
       longestOutageSeconds: 72 * 3_600,
     },
-    clock: () => date,
+    clock,
     now,
     random: () => 0.5,
     log: simulation.log,
@@ -84,13 +79,13 @@ function documentsOf({ table }: Surroundings, request: Do, reads: ReadsOfProcess
   return {
     load: (subject, name) =>
       request("reads a document", () => {
-        reads.load(nameOf(subject));
+        if (name.endpoint === endpoint) reads.load(nameOf(subject));
         return table.loadDocument(subject, name);
       }),
     save: (known, next, content) =>
       request("writes a document", () => {
         const outcome = table.saveDocument(known, next, content?.parts.join(""));
-        if (outcome === "written") reads.write(nameOf(next.subject));
+        if (outcome === "written" && next.endpoint === endpoint) reads.write(nameOf(next.subject));
         return outcome;
       }),
   };
@@ -101,7 +96,7 @@ function keptPagesOf({ pages }: Surroundings, step: Do, reads: ReadsOfProcess): 
   return {
     keep: (of, list) =>
       step("keeps pages", () => {
-        reads.keep(nameOf(of.subject));
+        if (of.endpoint === endpoint) reads.keep(nameOf(of.subject));
         pages.set(keyOf(of), list);
       }),
     forget: (of) => step("forgets pages", () => void pages.delete(keyOf(of))),
@@ -124,6 +119,7 @@ const provider = {
     readCompany: "/{account_id}/{endpoint}",
     account: "/{account_id}",
     companyAccount: "/{account_id}",
+    user: "/users/{user_id}",
     users: "/users",
     refresh: "/refresh",
   },

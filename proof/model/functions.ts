@@ -4,16 +4,27 @@ import { writeChange } from "../../adapters/aws/relay-invoker.ts";
 import { receiptRecorder } from "../../adapters/dynamodb/event-table.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
+import type { KindMapping } from "../../domain/event/mapping.ts";
 import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { deadlineKeeper } from "../../functions/readiness/deadline-keeper.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
+import { announceStale } from "../../functions/reconcile/reconcile-users.ts";
 import { refresher } from "../../functions/refresh/refresher.ts";
 import { relay } from "../../functions/relay/relay.ts";
 import { publisher } from "../../functions/runtime/subscriber-queues.ts";
 import { consumer } from "../../functions/store/consumer.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { context, httpEvent } from "../support/invocations.ts";
-import { callOf, sender, versionedRecordsOf } from "./ports.ts";
-import type { Do } from "./processes.ts";
+import {
+  callOf,
+  readinessRecordsOf,
+  sender,
+  tableRequests,
+  versionedRecordsOf,
+  visibilityOf,
+} from "./ports.ts";
+import type { Do, Process } from "./processes.ts";
 import { readLifetime, type Webhook } from "./provider.ts";
 import { type Message, recordsOf } from "./queue.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -72,11 +83,16 @@ export function store(
     overflow: noObjects,
     send: sender(simulation, step),
     deadLetterQueueUrl: `${kind} dead`,
-    mapping: kind === "accounts" ? simulation.accountsMapping : defaultMapping[kind],
+    mapping: mappingOf(kind, simulation),
     search: jmespathSearch,
     log: simulation.log,
   });
   return handler({ Records: recordsOf(kind, messages) }, context);
+}
+
+function mappingOf(kind: WebhookKind, { accountsMapping, attributes }: Surroundings): KindMapping {
+  if (kind === "accounts") return accountsMapping;
+  return kind === "users" ? { ...defaultMapping.users, time: "time", attributes } : defaultMapping[kind];
 }
 
 /**
@@ -89,8 +105,10 @@ export async function relayBatch(
   from: number,
   most: number,
 ): Promise<number> {
-  const changes = simulation.table.stream.slice(from, from + most);
+  const { table, readiness, attributes } = simulation;
+  const changes = table.stream.slice(from, from + most);
   const send = sender(simulation, step);
+  const { request, clock } = tableRequests(simulation, step);
   const subscribers = simulation.subscribers.map((name) => ({
     name,
     queueUrl: name,
@@ -98,13 +116,20 @@ export async function relayBatch(
   }));
   const handler = relay({
     versionedRecords: versionedRecordsOf(simulation, step),
-    link: (user, account) => step("links", () => void simulation.table.links.add(`${user} ${account}`)),
+    attributes: Object.keys(attributes).length === 0 ? undefined : { asks: true },
+    readiness: readiness && {
+      records: readinessRecordsOf(simulation, request),
+      partitions: { accountsOf: (userId) => request("reads links", () => table.accountsOf(userId)) },
+      settings: readiness,
+      clock,
+    },
+    link: (user, account) => step("links", () => void table.links.add(`${user} ${account}`)),
     findErased: () => step("reads tombstones", () => new Set<string>()),
     removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
     send,
-    queues: { fetch: "fetch", erase: "erase" },
+    queues: { fetch: "fetch", erase: "erase", deadlines: "deadlines" },
     publish: publisher(send, subscribers, simulation.log),
-    settings: { source: "urn:model", readByRange: [], documentsUrl: "https://reads.example/" },
+    settings: { source: "urn:model", readByRange: [], documentsUrl: "https://reads.example/", readiness },
     marks: { add: async () => 0, clear: async () => undefined },
     park: () => Promise.reject(new Error("nothing is parked here")),
     now: () => new Date(),
@@ -116,6 +141,46 @@ export async function relayBatch(
   const { batchItemFailures } = await handler({ Records: JSON.parse(JSON.stringify(records)) });
   const [first] = batchItemFailures;
   return first === undefined ? changes.length : Number(first.itemIdentifier) - from;
+}
+
+/** Checks deadlines of accounts. */
+export function checkDeadlines(
+  simulation: Surroundings,
+  step: Do,
+  messages: readonly Message[],
+): Promise<SQSBatchResponse> {
+  const { request, clock } = tableRequests(simulation, step);
+  const handler = deadlineKeeper({
+    records: readinessRecordsOf(simulation, request),
+    loadState: versionedRecordsOf(simulation, request).loadState,
+    clock,
+    changeVisibility: visibilityOf(simulation, step),
+    send: sender(simulation, step),
+    queue: { url: "deadlines", deadLetterUrl: "deadlines dead" },
+    log: simulation.log,
+  });
+  return handler({ Records: recordsOf("deadlines", messages) });
+}
+
+/** In milliseconds: the setting `readiness.staleDays`, of less than a day. */
+export const staleMillis = 18_000_000;
+
+/** Looks for accounts without new data, as a reconciliation does. */
+export async function findStale(
+  simulation: Surroundings,
+  { do: step, clockError }: Process,
+  accounts: readonly Subject[],
+): Promise<void> {
+  const readiness = { records: readinessRecordsOf(simulation, step), staleMillis };
+  const now = () => new Date(simulation.time + clockError);
+  for (const account of accounts) {
+    const stored = await step("reads all documents", () => simulation.table.loadDocuments(account));
+    await announceStale(
+      account,
+      stored.map(({ document }) => document),
+      { readiness, now },
+    );
+  }
 }
 
 /** Runs the refresher once. */

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { histories, live } from "./commands.ts";
 import { failEachStep, scenarios } from "./faults.ts";
 import { raceEachWay, races } from "./races.ts";
+import { defaultReadiness } from "./simulation.ts";
 import { liveUndisturbed, undisturbedTimes } from "./undisturbed.ts";
 
 const examples = `
@@ -57,11 +58,14 @@ for (const race of Object.keys(races).filter((name): name is keyof typeof races 
   }
 }
 let faulted = 0;
-for (const [name, announcesStarted] of [
-  ["long", true],
-  ["start", false],
+for (const [name, announcesStarted, settings] of [
+  ["long", true, {}],
+  ["start", false, {}],
+  ["ready", true, { readiness: defaultReadiness, hasAttributes: true }],
 ] as const) {
-  const runsOfScenario = await attempt(name, () => failEachStep(scenarios[name], faults, announcesStarted));
+  const runsOfScenario = await attempt(name, () =>
+    failEachStep(scenarios[name], faults, announcesStarted, settings),
+  );
   report(`the story "${name}" with faults at each step: ${runsOfScenario ?? "broken"}`);
   faulted += runsOfScenario ?? 0;
 }

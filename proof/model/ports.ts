@@ -1,5 +1,7 @@
+import { type ReadinessRecords, readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { ApiCall, ProviderApi } from "../../adapters/provider/provider-api.ts";
+import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Do } from "./processes.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -24,6 +26,18 @@ export function sender(simulation: Surroundings, step: Do): Send {
   };
 }
 
+/** A port to the visibility of messages. A failure leaves them hidden for the queue's time. */
+export function visibilityOf(simulation: Surroundings, step: Do) {
+  return async (queueUrl: string, hidden: readonly VisibilityChange[]) => {
+    if (hidden.length === 0) return [];
+    const hide = () => {
+      for (const { receiptHandle, seconds } of hidden) simulation.hide(queueUrl, receiptHandle, seconds);
+    };
+    await step("hides tasks", hide).catch(() => undefined);
+    return hidden.map(() => undefined);
+  };
+}
+
 export function versionedRecordsOf(simulation: Surroundings, step: Do): VersionedRecords {
   const { table } = simulation;
   const revising = (ahead: Ahead): Revise => ({
@@ -38,6 +52,24 @@ export function versionedRecordsOf(simulation: Surroundings, step: Do): Versione
   };
 }
 
+export function readinessRecordsOf({ table }: Surroundings, step: Do): ReadinessRecords {
+  return readinessRecords(
+    (key) => step(`reads ${key.sk}`, () => table.readItem(key)),
+    (write) => step("writes readiness", () => table.writeReadiness(write)),
+  );
+}
+
+/** Steps that are requests to DynamoDB, and the time in whole seconds of its last answer. */
+export function tableRequests(simulation: Surroundings, step: Do) {
+  let date = 0;
+  const request: Do = async (what, effect) => {
+    const answer = await step(what, effect);
+    date = Math.floor(simulation.time / 1_000) * 1_000;
+    return answer;
+  };
+  return { request, clock: () => date };
+}
+
 /** @param onArrival called for each request that the provider accepts */
 export function callOf(
   simulation: Surroundings,
@@ -49,6 +81,7 @@ export function callOf(
     const answer = await step(`calls ${call.method} ${call.path}`, () => {
       const answered = simulation.provider.answer(token, call);
       onArrival(call);
+      if (answered.found) simulation.answered.push({ target: call.path, sentAt: simulation.queueTime });
       return answered;
     });
     return step("has its answer", () => answer);

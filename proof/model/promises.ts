@@ -1,15 +1,33 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { z } from "zod";
+import { stateKey } from "../../adapters/dynamodb/keys.ts";
 import { readEnvelope } from "../../domain/event/envelope.ts";
-import { accountIds, endpoint, userId } from "./provider.ts";
+import { findUnready } from "../chaos/audit/find-unready.ts";
+import { findWrongAttributes } from "../chaos/audit/find-wrong-attributes.ts";
+import type { MessageLine } from "../chaos/audit/read-records.ts";
+import { staleMillis } from "./functions.ts";
+import { allAccountIds, endpoint, ownerOf } from "./provider.ts";
 import type { Simulation } from "./simulation.ts";
 
-const message = z.object({ id: z.string(), type: z.string(), subject: z.string(), sequence: z.string() });
+const message = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  subject: z.string(),
+  sequence: z.string(),
+  data: z.looseObject({
+    attributes: z.record(z.string(), z.string()).optional(),
+    attributesSequence: z.coerce.number().optional(),
+  }),
+});
 
 const data = z.object({ data: z.array(z.object({ version: z.number() })) });
 
-const taskQueues = ["fetch", "checks"] as const;
+const taskQueues = ["fetch", "checks", "deadlines"] as const;
+/** In milliseconds: SQS says when an account was connected, and DynamoDB when its deadline has come. */
+const clockGap = 1_000;
+/** In milliseconds: a reconciliation's own clock may be an hour wrong. */
+const clockError = 3_600_000;
 
 /**
  * Checks what is true at any time.
@@ -41,7 +59,11 @@ export function expectAtRest(simulation: Simulation): void {
   expectTruth(simulation);
   expectData(simulation);
   expectHistory(simulation);
-  for (const name of simulation.subscribers) expectMessages(simulation, name);
+  for (const name of simulation.subscribers) {
+    expectMessages(simulation, name);
+    expectReadiness(simulation, name);
+    expectAttributes(simulation, name);
+  }
   expect(simulation.provider.isValid(simulation.secret.current.token), "the token").toBe(true);
 }
 
@@ -50,7 +72,7 @@ function storedIds(simulation: Simulation): readonly string[] {
 }
 
 function waitingIds(simulation: Simulation): readonly string[] {
-  return (["accounts", "endpoints"] as const).flatMap((kind) => {
+  return (["users", "accounts", "endpoints"] as const).flatMap((kind) => {
     const { messages, deadLetters } = simulation.queue(kind);
     return [...messages, ...deadLetters].map(({ body }) => readEnvelope(body).id);
   });
@@ -71,7 +93,7 @@ function expectStoredOnce(simulation: Simulation): void {
 }
 
 function expectTruth(simulation: Simulation): void {
-  for (const id of accountIds) {
+  for (const id of allAccountIds) {
     const truth = simulation.provider.accounts.get(id);
     const state = simulation.table.loadState({ kind: "account", id });
     if (state === undefined) continue;
@@ -80,12 +102,12 @@ function expectTruth(simulation: Simulation): void {
     if (truth?.deleted === false && truth.connected !== undefined) {
       expect(state.connected, "connected").toBe(truth.connected);
     }
-    expect(simulation.table.links, "links").toContain(`${userId} ${id}`);
+    expect(simulation.table.links, "links").toContain(`${ownerOf(id)} ${id}`);
   }
 }
 
 function expectData(simulation: Simulation): void {
-  for (const id of accountIds) {
+  for (const id of allAccountIds) {
     const account = simulation.provider.accounts.get(id);
     const known = simulation.table.loadDocument({ kind: "account", id }, { endpoint });
     if (account === undefined || account.deleted) continue;
@@ -119,9 +141,11 @@ function expectMessages(simulation: Simulation, subscriber: string): void {
   const texts = new Map<string, string>();
   const named = new Map<string, string>();
   for (const { body } of [...messages, ...deadLetters]) {
-    const { id, type, subject, sequence } = message.parse(JSON.parse(body));
-    expect(texts.get(id) ?? body, "a message is the same whenever it is sent").toBe(body);
-    texts.set(id, body);
+    const { id, type, subject, sequence, data, ...others } = message.parse(JSON.parse(body));
+    const { attributes: _, attributesSequence: __, ...facts } = data;
+    const text = JSON.stringify({ ...others, ...facts });
+    expect(texts.get(id) ?? text, "a message is the same whenever it is sent, but for attributes").toBe(text);
+    texts.set(id, text);
     // Events of an endpoint that were received in the same millisecond have no order.
     if (type === "endpoint.updated") continue;
     const place = `${type} ${subject} ${sequence}`;
@@ -130,4 +154,74 @@ function expectMessages(simulation: Simulation, subscriber: string): void {
   }
   const announced = new Set(texts.keys());
   for (const id of storedIds(simulation)) expect(announced, "each event is announced").toContain(id);
+}
+
+/** Readiness is announced neither early nor twice, and nothing of it is missing. */
+function expectReadiness(simulation: Simulation, name: string): void {
+  const { provider, readiness, answered } = simulation;
+  if (readiness === undefined) return;
+  const lacking = [...provider.accounts].flatMap(([id, { profiles }]) => (profiles === 0 ? [id] : []));
+  const unready = findUnready({
+    endpoints: readiness.endpoints,
+    deadlineMillis: readiness.deadlineSeconds * 1_000 - clockGap,
+    staleMillis: staleMillis - clockError,
+    lacking: new Set(lacking),
+    items: itemsOf(simulation),
+    messages: messagesOf(simulation, name),
+    reads: answered,
+    erased: new Set(),
+  });
+  expect(unready, "readiness").toEqual([]);
+}
+
+/** Messages carry attributes that their own user had, and the newest of a user the last ones. */
+function expectAttributes(simulation: Simulation, name: string): void {
+  const { provider, table } = simulation;
+  const isMapped = Object.keys(simulation.attributes).length > 0;
+  const wrong = findWrongAttributes({
+    items: itemsOf(simulation),
+    messages: messagesOf(simulation, name),
+    loans: new Map(isMapped ? provider.loans : []),
+    owners: new Map(allAccountIds.map((id) => [id, ownerOf(id)])),
+    erased: new Set(),
+  });
+  expect(wrong, "attributes").toEqual([]);
+  for (const id of provider.loans.keys())
+    expect(table.loadState({ kind: "user", id })?.unconfirmed, "no question about a user is open").toBe(
+      false,
+    );
+}
+
+function itemsOf({ table }: Simulation): readonly Record<string, unknown>[] {
+  const states = [...table.states.values()].map((state) => ({ ...stateKey(state.subject), state }));
+  return [...table.items.values(), ...states];
+}
+
+function messagesOf(simulation: Simulation, name: string): readonly MessageLine[] {
+  const { messages, deadLetters } = simulation.queue(name);
+  return [...messages, ...deadLetters].map(({ body, sentAt }) => ({
+    subscriber: "everything",
+    at: sentAt,
+    body,
+  }));
+}
+
+/** What is sent from now on about an account carries its user's attributes. */
+export async function expectLatestAttributes(
+  simulation: Simulation,
+  waitUntilIdle: (simulation: Simulation) => Promise<void>,
+): Promise<void> {
+  const { provider, subscribers, table } = simulation;
+  const before = simulation.queue(subscribers[0]).messages.length;
+  for (const id of allAccountIds) provider.happen(id, "data", true);
+  await waitUntilIdle(simulation);
+  expectAtRest(simulation);
+  for (const { body } of simulation.queue(subscribers[0]).messages.slice(before)) {
+    const { type, subject, data } = message.parse(JSON.parse(body));
+    if (type !== "endpoint.updated") continue;
+    const [, id = ""] = subject.split("/");
+    const owner = table.loadState({ kind: "account", id })?.userId ?? data.userId;
+    const user = table.loadState({ kind: "user", id: String(owner) });
+    expect(data.attributes, "attributes").toEqual(user?.attributes?.values);
+  }
 }

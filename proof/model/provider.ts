@@ -18,18 +18,29 @@ export type Webhook = {
 
 export const changes = ["create", "update", "connect", "disconnect", "delete"] as const;
 export type AccountChange = (typeof changes)[number];
-export const things = [...changes, "data", "nonsense"] as const;
+export const things = [...changes, "data", "profile", "nonsense"] as const;
 export type Thing = (typeof things)[number];
 
 /** `connected` is undefined until an event reports it: an account's creation does not. */
-type Account = { connected: boolean | undefined; deleted: boolean; data: number };
+type Account = { connected: boolean | undefined; deleted: boolean; data: number; profiles: number };
 
 export const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
+export const otherUserId = "c2f7a1de-9b7c-4b53-8a0e-5f3f6f0e2b11";
+export const userIds = [userId, otherUserId] as const;
+/** Both are the first user's. */
 export const accountIds = [
   "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10",
   "7f0a9c3e-52f6-4a0d-8a55-1d2c3b4a5968",
 ] as const;
+const foreignAccountId = "1e4d7c88-6a52-4f0b-b1de-9c3a2f7b6d05";
+export const allAccountIds = [...accountIds, foreignAccountId] as const;
 export const endpoint = "income";
+/** Of an account that has none, the provider answers 404. */
+export const profile = "profile";
+
+export function ownerOf(accountId: string): string {
+  return accountId === foreignAccountId ? otherUserId : userId;
+}
 
 /**
  * The provider: its accounts and their data, webhooks, API and tokens. It is the state that the pipeline must
@@ -37,8 +48,10 @@ export const endpoint = "income";
  */
 export class Provider {
   readonly accounts = new Map<string, Account>(
-    accountIds.map((id) => [id, { connected: undefined, deleted: false, data: 0 }]),
+    allAccountIds.map((id) => [id, { connected: undefined, deleted: false, data: 0, profiles: 0 }]),
   );
+  /** The loan id in the metadata of each user who exists. */
+  readonly loans = new Map<string, string>();
   readonly webhooks: Webhook[] = [];
   isDown = false;
   readonly #valid = new Set<string>();
@@ -65,7 +78,25 @@ export class Provider {
     if (account === undefined || account.deleted) return;
     if (thing === "nonsense") this.#tell("accounts", { event: "dance", account_id: accountId });
     else if (thing === "data") this.#makeData(accountId, account, isOwn);
+    else if (thing === "profile") this.#makeProfile(accountId, account, isOwn);
     else this.#change(accountId, account, thing, isOwn);
+  }
+
+  /** The user is created, or gets another loan id: one of three, so that earlier ones come again. */
+  setLoan(user: (typeof userIds)[number], isOwn: boolean): void {
+    const isNew = !this.loans.has(user);
+    const loan = `${userIds.indexOf(user)}-${this.#moments % 3}`;
+    this.loans.set(user, loan);
+    this.#tell("users", {
+      action: isNew ? "create_user" : "update_user",
+      data: { id: user, metadata: { loan_id: loan } },
+      ...this.#timed(isOwn),
+    });
+  }
+
+  #timed(isOwn: boolean): { readonly time?: string } {
+    this.#moments += 1;
+    return isOwn ? { time: new Date(Date.UTC(2026, 0, 1, 0, this.#moments)).toISOString() } : {};
   }
 
   #change(accountId: string, account: Account, thing: AccountChange, isOwn: boolean): void {
@@ -73,16 +104,14 @@ export class Provider {
     if (thing === "disconnect") account.connected = false;
     if (thing === "update") account.connected ??= false;
     if (thing === "delete") account.deleted = true;
-    this.#moments += 1;
-    const time = new Date(Date.UTC(2026, 0, 1, 0, this.#moments)).toISOString();
     const { connected } = account;
     this.#tell("accounts", {
       event: `${thing}_account`,
       account_id: accountId,
-      user_id: userId,
+      user_id: ownerOf(accountId),
       ...(thing === "update" ? { connected } : {}),
       ...(thing === "create" ? { connected: false } : {}),
-      ...(isOwn ? { time } : {}),
+      ...this.#timed(isOwn),
     });
   }
 
@@ -96,6 +125,7 @@ export class Provider {
     if (path === "/users") return { found: true, ...dataIn("[]") };
     if (path === "/refresh")
       return { found: true, ...dataIn(JSON.stringify({ token: this.#refreshed(token) })) };
+    if (path.startsWith("/users/")) return this.#userNamed(path.slice("/users/".length));
     const [, id = "", what] = path.split("/");
     const account = this.accounts.get(id);
     if (account === undefined) throw retryable("the provider is mistaken");
@@ -106,9 +136,19 @@ export class Provider {
       else account.data = Math.max(1, account.data);
       return { found: true, ...dataIn("{}") };
     }
+    if (what === profile)
+      return account.profiles === 0
+        ? { found: false }
+        : { found: true, ...dataIn(JSON.stringify({ data: [{ version: account.profiles }] })) };
     if (what?.startsWith(endpoint))
       return { found: true, ...dataIn(JSON.stringify(dataOf(id, account.data, what))) };
     return { found: true, ...dataIn(JSON.stringify({ connected: account.connected ?? false })) };
+  }
+
+  #userNamed(id: string): ApiAnswer {
+    const loan = this.loans.get(id);
+    if (loan === undefined) return { found: false };
+    return { found: true, ...dataIn(JSON.stringify({ id, metadata: { loan_id: loan } })) };
   }
 
   issueToken(): string {
@@ -131,11 +171,23 @@ export class Provider {
     return this.issueToken();
   }
 
+  #makeProfile(accountId: string, account: Account, isOwn: boolean): void {
+    account.profiles += 1;
+    this.#tell("endpoints", {
+      event: "update_endpoint",
+      account_id: accountId,
+      user_id: ownerOf(accountId),
+      ...{ endpoint: profile, data_available: true },
+      ...(isOwn ? { request_id: `profile-${accountId}-${account.profiles}` } : {}),
+    });
+  }
+
   #makeData(accountId: string, account: Account, isOwn: boolean): void {
     account.data += 1;
     const about = {
       account_id: accountId,
-      user_id: userId,
+      // Data may come without its user.
+      ...(account.data % 4 === 0 ? {} : { user_id: ownerOf(accountId) }),
       ...(isOwn ? { request_id: `request-${accountId}-${account.data}` } : {}),
     };
     const available = { endpoint, data_available: true };

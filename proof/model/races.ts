@@ -3,7 +3,13 @@ import { type Choose, everyChoice } from "./choices.ts";
 import { announce, drive, giveUp, isBeforeFetch, isReceiving, readFirstPage } from "./drive.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider } from "./provider.ts";
-import { Simulation, type SimulationOptions, type WorkQueue } from "./simulation.ts";
+import {
+  defaultReadiness,
+  type OptionalSettings,
+  Simulation,
+  type SimulationOptions,
+  type WorkQueue,
+} from "./simulation.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
 const [account, accountWithPages] = accountIds;
@@ -104,7 +110,25 @@ export const races = {
     await announce(simulation, account);
     return [...startedBy(simulation, () => simulation.refresh()), ...pollEach(simulation, "fetch")];
   },
+  "a deadline, and the last document, which comes at it": async (simulation) => {
+    const isOther = (what: string) => !/^(poll )?deadlines/.test(what);
+    simulation.provider.happen(accountWithPages, "connect", false);
+    await drive(simulation, isOther);
+    simulation.provider.happen(accountWithPages, "profile", true);
+    await drive(simulation, (what) => isBeforeFetch(what) && isOther(what));
+    simulation.pass(defaultReadiness.deadlineSeconds * 1_000);
+    const reading = inTurn(
+      () => drive(simulation, (what) => !what.startsWith("relay") && isOther(what)),
+      () => startedBy(simulation, () => simulation.relay()),
+    );
+    return [...pollEach(simulation, "deadlines"), reading];
+  },
 } satisfies Readonly<Record<string, Race>>;
+
+/** A race that is about an optional setting has it. */
+const settingsOf: Partial<Record<keyof typeof races, OptionalSettings>> = {
+  "a deadline, and the last document, which comes at it": { readiness: defaultReadiness },
+};
 
 /** Milliseconds before each step. */
 const stepTakes = 450;
@@ -120,7 +144,7 @@ export function raceEachWay(
   options: SimulationOptions = {},
 ): Promise<number> {
   return everyChoice(async (choose) => {
-    const simulation = new Simulation(new Provider(true), options);
+    const simulation = new Simulation(new Provider(true), { settings: settingsOf[race], ...options });
     simulation.provider.happen(account, "connect", false);
     for (const id of accountIds) simulation.provider.happen(id, "data", true);
     await waitUntilIdle(simulation);

@@ -1,5 +1,6 @@
 import { nameOf } from "../../domain/event/subjects.ts";
 import { readTask } from "../../domain/fetch/task.ts";
+import { endpoint } from "./provider.ts";
 import type { Message } from "./queue.ts";
 
 /**
@@ -14,20 +15,20 @@ type Read = { readonly began: number; readonly messages: readonly string[] };
 const longestDoubt = 4_000;
 
 /**
- * Checks that the provider's documents are read as rarely as possible, from knowledge that the pipeline
- * lacks.
+ * Checks that the provider's documents of one endpoint are read as rarely as possible, from knowledge that
+ * the pipeline lacks.
  */
 export class Reads {
   made = 0;
   /** Unneeded reads: none of their tasks was sent after the read of the stored document had begun. */
   excess = 0;
   violation: string | undefined;
-  /** By document. */
+  /** By document: a subject has one of the endpoint. */
   readonly #stored = new Map<string, Read>();
   /** Documents with saved pages. */
   readonly #kept = new Map<string, Read>();
 
-  /** Watches the reads of one process. Each subject has one document. */
+  /** Watches the reads of one process. Each subject has one document of the endpoint. */
   watch(messages: readonly Message[], now: () => number): ReadsOfProcess {
     const known = new Map<string, { readonly began: number; readonly stored: Read | undefined }>();
     const reads = new Map<string, Read | undefined>();
@@ -76,7 +77,7 @@ type Task = { readonly id: string; readonly since: number };
 function tasksOf(messages: readonly Message[], document: string): readonly Task[] {
   return messages.flatMap(({ id, body }) => {
     const task = readTask(body);
-    return task.type === "fetchDocument" && nameOf(task.subject) === document
+    return task.type === "fetchDocument" && task.endpoint === endpoint && nameOf(task.subject) === document
       ? [{ id, since: task.since }]
       : [];
   });

@@ -1,16 +1,19 @@
 import type { PartialList } from "../../adapters/s3/kept-pages.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
+import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import type { TokenVersion } from "../../domain/fetch/token.ts";
+import type { ReadinessSettings, UserRule } from "../../domain/readiness/readiness-settings.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
+import type { ProviderRead } from "../chaos/audit/find-unready.ts";
 import { keptLog, type LogEntry } from "../support/kept-log.ts";
 import { fetchBatch, fetchLifetime } from "./fetch.ts";
-import { receive, refreshToken, relayBatch, store } from "./functions.ts";
+import { checkDeadlines, findStale, receive, refreshToken, relayBatch, store } from "./functions.ts";
 import { type Do, type Process, Processes } from "./processes.ts";
-import type { Provider, Webhook } from "./provider.ts";
+import { allAccountIds, endpoint, type Provider, profile, type Webhook } from "./provider.ts";
 import { type Message, Queue } from "./queue.ts";
 import { Reads } from "./reads.ts";
 import { redriveDeadLetters } from "./redrive.ts";
@@ -18,7 +21,7 @@ import { Secret } from "./secret.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Table, type TableMutation } from "./table.ts";
 
-export const workQueues = ["accounts", "endpoints", "fetch", "checks"] as const;
+export const workQueues = ["users", "accounts", "endpoints", "fetch", "checks", "deadlines"] as const;
 export type WorkQueue = (typeof workQueues)[number];
 const begin = Date.UTC(2026, 0, 1);
 /** Lifetime of a process of each function but the fetch, in milliseconds. */
@@ -35,7 +38,16 @@ export type SimulationOptions = {
   readonly mutation?: TableMutation;
   /** Difference of SQS's clock from DynamoDB's, in milliseconds. */
   readonly queueAhead?: number;
+  readonly settings?: OptionalSettings | undefined;
 };
+
+/** Settings that a stage need not have. */
+export type OptionalSettings = {
+  readonly readiness?: { readonly users: UserRule; readonly deadlineSeconds: number } | undefined;
+  readonly hasAttributes?: boolean;
+};
+
+export const defaultReadiness = { users: "all", deadlineSeconds: 3_600 } as const;
 
 /** A possible next action. */
 export type Action = { readonly what: string; readonly run: () => void };
@@ -56,16 +68,23 @@ export class Simulation implements Surroundings {
   readonly log: Log;
   /** Mapping of consumers that start from now on. */
   accountsMapping: KindMapping = { ...defaultMapping.accounts, time: "time" };
+  /** As the settings of the functions that begin from now on have it. */
+  readiness: ReadinessSettings | undefined;
+  readonly attributes: AttributeExpressions;
+  readonly answered: ProviderRead[] = [];
   time = begin;
   readonly #queueAhead: number;
   readonly #queues = new Map<string, Queue>();
   #relayed = 0;
   #token: { readonly version: TokenVersion; readonly since: number } | undefined;
 
-  constructor(provider: Provider, { mutation = "none", queueAhead = 0 }: SimulationOptions = {}) {
+  constructor(provider: Provider, { mutation = "none", queueAhead = 0, settings }: SimulationOptions = {}) {
+    const { readiness, hasAttributes = false } = settings ?? {};
     this.provider = provider;
     this.#queueAhead = queueAhead;
-    this.table = new Table(mutation);
+    this.readiness = readiness && { endpoints: [endpoint, profile], ...readiness };
+    this.attributes = hasAttributes ? { loanId: "metadata.loan_id" } : {};
+    this.table = new Table(mutation, this.readiness?.endpoints);
     this.secret = new Secret(provider.issueToken(), this.now);
     ({ log: this.log, entries: this.entries } = keptLog());
   }
@@ -78,7 +97,8 @@ export class Simulation implements Surroundings {
   }
 
   queue(name: string): Queue {
-    const purpose = name === "fetch" ? "ordered tasks" : name === "checks" ? "tasks" : "events";
+    const isWaiting = name === "checks" || name === "deadlines";
+    const purpose = name === "fetch" ? "ordered tasks" : isWaiting ? "tasks" : "events";
     const queue = this.#queues.get(name) ?? new Queue(name, purpose);
     this.#queues.set(name, queue);
     return queue;
@@ -154,6 +174,13 @@ export class Simulation implements Surroundings {
     this.processes.start("refresh", this.time + processLifetime, ({ do: step }) => refreshToken(this, step));
   }
 
+  findStale(): void {
+    const accounts = allAccountIds.map((id) => ({ kind: "account", id }) as const);
+    this.processes.start("reconcile", this.time + processLifetime, (process) =>
+      findStale(this, process, accounts),
+    );
+  }
+
   /** Redrives dead letters as an operator does. */
   redrive(name: WorkQueue, isWanted: (deadLetter: Message) => boolean): void {
     const queue = this.queue(name);
@@ -204,6 +231,7 @@ export class Simulation implements Surroundings {
   }
 
   #handle(name: WorkQueue, process: Process, messages: readonly Message[]) {
+    if (name === "deadlines") return checkDeadlines(this, process.do, messages);
     return isOfTasks(name)
       ? fetchBatch(this, process, name, messages)
       : store(this, process.do, name satisfies WebhookKind, messages);

@@ -1,9 +1,11 @@
 import { nameOf as nameOfKey, type ReadKey } from "../../adapters/dynamodb/batching-reader.ts";
 import type { WriteItem } from "../../adapters/dynamodb/batching-writer.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
+import { documentKey, type Key } from "../../adapters/dynamodb/keys.ts";
 import type { Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";
+import { changeOf } from "../../adapters/streams/change-stream.ts";
 import { retryable } from "../../domain/core/failures.ts";
-import { fieldsOf } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
 import { type IncomeEvent, parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts, type Receipts } from "../../domain/event/receipts.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
@@ -18,11 +20,14 @@ export type TableMutation =
   | "none"
   | "a receipt is inserted again"
   | "an update overwrites"
-  | "a document overwrites";
+  | "a document overwrites"
+  | "readiness overwrites";
 
 type Stored = { readonly event: IncomeEvent; readonly receipts: Receipts };
 /** States that were read before their update, by name; each is updated as it is written. */
 export type Ahead = Map<string, State | undefined>;
+
+type Write = Parameters<WriteItem>[0];
 
 const maxAttempts = 8;
 
@@ -34,14 +39,20 @@ export class Table {
   readonly eventIds = new Set<string>();
   readonly states = new Map<string, State>();
   readonly documents = new Map<string, Document>();
+  /** Documents, and the readiness of accounts and users, as items. */
+  readonly items = new Map<string, Key & Fields>();
   readonly #texts = new Map<string, string | undefined>();
   readonly links = new Set<string>();
   readonly stream: Change[] = [];
   readonly #mutation: TableMutation;
   refusedVersion: { readonly id: string; readonly isEnded: boolean } | undefined;
 
-  constructor(mutation: TableMutation = "none") {
+  /** Of which documents the stream passes every write. */
+  readonly #awaited: readonly string[];
+
+  constructor(mutation: TableMutation = "none", awaited: readonly string[] = []) {
     this.#mutation = mutation;
+    this.#awaited = awaited;
   }
 
   readEvent(key: Parameters<ReadKey>[0]): Awaited<ReturnType<ReadKey>> {
@@ -49,7 +60,7 @@ export class Table {
   }
 
   /** Writes an event under its conditions. */
-  writeEvent(write: Parameters<WriteItem>[0]): Awaited<ReturnType<WriteItem>> {
+  writeEvent(write: Write): Awaited<ReturnType<WriteItem>> {
     const name = nameOfKey(write.key);
     const known = this.events.get(name);
     const before = this.#mutation === "a receipt is inserted again" ? undefined : known;
@@ -62,12 +73,27 @@ export class Table {
       });
       return "written";
     }
-    if (
-      known === undefined ||
-      !write.where.every(({ path, operator: is, value }) => (at(known, path) === value) === (is === "="))
-    )
-      return "conflict";
+    if (known === undefined || !holds(write.where, known)) return "conflict";
     this.#keepEvent(name, known, { event: known.event, receipts: parseReceipts(write.value) });
+    return "written";
+  }
+
+  readItem(key: Key): Fields | undefined {
+    return this.items.get(nameOfKey(key));
+  }
+
+  /** A write of readiness, under its conditions. */
+  writeReadiness(write: Write): Awaited<ReturnType<WriteItem>> {
+    const { key } = write;
+    const before = this.items.get(nameOfKey(key));
+    const overwrites = this.#mutation === "readiness overwrites";
+    if (write.type === "insert" && before !== undefined && !overwrites) return "conflict";
+    if (write.type === "update" && (before === undefined || !(overwrites || holds(write.where, before))))
+      return "conflict";
+    const written = write.type === "insert" ? write.attributes : { [write.attribute]: write.value };
+    const after = { ...before, ...written, ...key };
+    this.items.set(nameOfKey(key), after);
+    this.stream.push(changeOf(before, after));
     return "written";
   }
 
@@ -83,6 +109,11 @@ export class Table {
 
   loadState(subject: Subject): State | undefined {
     return this.states.get(nameOf(subject));
+  }
+
+  accountsOf(userId: string): readonly string[] {
+    const links = [...this.links].map((link) => link.split(" "));
+    return links.flatMap(([user, account = ""]) => (user === userId ? [account] : []));
   }
 
   loadDocuments(subject: Subject): readonly StoredDocument[] {
@@ -108,7 +139,10 @@ export class Table {
     if (!isStill && this.#mutation !== "a document overwrites") return "conflict";
     this.documents.set(key, next);
     this.#texts.set(key, text);
-    if (next.news) this.stream.push({ type: "document", before, after: next });
+    const item = documentKey(next.subject, next);
+    this.items.set(nameOfKey(item), { ...item, document: next });
+    if (next.news || this.#awaited.includes(next.endpoint))
+      this.stream.push({ type: "document", before, after: next });
     return "written";
   }
 
@@ -159,6 +193,10 @@ export class Table {
 
 function keyOf(subject: Subject, name: DataName): string {
   return `${nameOf(subject)} ${nameOfData(name, "/")}`;
+}
+
+function holds(conditions: Extract<Write, { type: "update" }>["where"], item: object): boolean {
+  return conditions.every(({ path, operator: is, value }) => (at(item, path) === value) === (is === "="));
 }
 
 function at(item: object, path: readonly string[]): unknown {

@@ -36,6 +36,7 @@ const message = z.object({
     userId: z.string().optional(),
     accountId: z.string().optional(),
     connectedSince: z.string().optional(),
+    newestAt: z.string().optional(),
     documents: z.array(z.object({ endpoint: z.string() })).default([]),
     accounts: z
       .array(z.object({ accountId: z.string(), status: z.string(), connectedSince: z.string() }))
@@ -49,6 +50,12 @@ export type ProviderRead = { readonly target: string; readonly sentAt: number };
 export type ReadinessEvidence = {
   /** Endpoints required for readiness. */
   readonly endpoints: readonly string[];
+  /** How long they wait, in milliseconds. */
+  readonly deadlineMillis: number;
+  /** After how long without new data an account is stale, in milliseconds. */
+  readonly staleMillis?: number;
+  /** Accounts of which the provider lacks an endpoint at the end: they are incomplete. */
+  readonly lacking?: ReadonlySet<string>;
   /** Items of the table at the end of a run. */
   readonly items: readonly Record<string, unknown>[];
   readonly messages: readonly MessageLine[];
@@ -70,11 +77,11 @@ export function findUnready(evidence: ReadinessEvidence): readonly string[] {
   return [...findEarly(received, evidence), ...findTwice(received), ...findMissing(received, evidence)];
 }
 
-const types = ["account.ready", "account.incomplete", "user.ready"];
+const types = ["account.ready", "account.incomplete", "account.stale", "user.ready"];
 
 function findEarly(
   received: readonly Received[],
-  { endpoints, reads, erased }: ReadinessEvidence,
+  { endpoints, reads, erased, deadlineMillis, staleMillis = 0 }: ReadinessEvidence,
 ): readonly string[] {
   const sentOf = Map.groupBy(reads, ({ target }) => target.split("?")[0]?.split("/").slice(-2).join("/"));
   const isRead = ({ at, data }: Received, endpoint: string) =>
@@ -84,13 +91,19 @@ function findEarly(
       ?.some(({ sentAt }) => Date.parse(data.connectedSince ?? "") <= sentAt && sentAt <= at);
   const announced = new Set(received.map(nameOf));
   return received.flatMap((each) => {
-    const { id, type, data } = each;
+    const { id, type, data, at } = each;
+    const earliest = Date.parse(data.connectedSince ?? "") + deadlineMillis;
+    const isEarly = type === "account.incomplete" && at < earliest;
+    const newest = Date.parse(data.newestAt ?? data.connectedSince ?? "");
+    const isFresh = type === "account.stale" && at < newest + staleMillis;
     const unread = type === "account.ready" ? endpoints.filter((endpoint) => !isRead(each, endpoint)) : [];
     const unannounced = data.accounts
       .filter(({ accountId }) => !erased.has(accountId))
       .map(({ accountId, status, connectedSince }) => `account.${status} ${accountId} ${connectedSince}`)
       .filter((name) => !announced.has(name));
     return [
+      ...(isEarly ? [`${id} came before the deadline`] : []),
+      ...(isFresh ? [`${id} came while data was new`] : []),
       ...unread.map((endpoint) => `${id} came before ${endpoint} was read`),
       ...unannounced.map((name) => `${id} came before ${name}`),
     ];
@@ -108,7 +121,14 @@ function findTwice(received: readonly Received[]): readonly string[] {
   const distinct = [...new Map(received.map((each) => [each.id, each])).values()];
   const inOrder = distinct.toSorted((one, other) => one.sequence - other.sequence);
   const ofUsers = inOrder.filter(({ type }) => type === "user.ready");
-  const ofAccounts = inOrder.filter(({ type }) => type !== "user.ready");
+  const ofStale = inOrder.filter(({ type }) => type === "account.stale");
+  const silences = Map.groupBy(ofStale, ({ data: { accountId, connectedSince, newestAt } }) =>
+    [accountId, newestAt ?? connectedSince].join(" "),
+  );
+  const again = [...silences].flatMap(([name, each]) =>
+    each.length > 1 ? [`${name} was announced as stale ${each.length} times`] : [],
+  );
+  const ofAccounts = inOrder.filter(({ type }) => type === "account.ready" || type === "account.incomplete");
   const connections = Map.groupBy(ofAccounts, ({ data }) => `${data.accountId} ${data.connectedSince}`);
   const repeated = [...connections].flatMap(([name, each]) => {
     const announced = each.map(({ type }) => type).join(", ");
@@ -121,11 +141,17 @@ function findTwice(received: readonly Received[]): readonly string[] {
         : [],
     ),
   );
-  return [...repeated, ...unchanged];
+  return [...repeated, ...again, ...unchanged];
 }
 
-/** At the end of a run the provider answers every call, so each connected account is ready. */
-function findMissing(received: readonly Received[], { items }: ReadinessEvidence): readonly string[] {
+/**
+ * At the end of a run the provider answers every call, so each connected account is ready, or incomplete if the
+ * provider lacks one of its endpoints.
+ */
+function findMissing(
+  received: readonly Received[],
+  { items, lacking = new Set() }: ReadinessEvidence,
+): readonly string[] {
   const ids = new Set(received.map(({ id }) => id));
   const itemsOf = (kind: string, sortKey: string) =>
     items.filter(({ pk, sk }) => String(pk).startsWith(`${kind}#`) && sk === sortKey);
@@ -149,13 +175,12 @@ function findMissing(received: readonly Received[], { items }: ReadinessEvidence
       .filter(({ pk, state: { connection } }) => {
         const account = accounts.get(pk);
         const since = settledSince(account);
+        const status = lacking.has(pk.slice("ACCOUNT#".length)) ? "incomplete" : "ready";
         return (
-          account?.readiness.announced?.status !== "ready" ||
-          since === undefined ||
-          since !== connection.since
+          account?.readiness.announced?.status !== status || since === undefined || since !== connection.since
         );
       })
-      .map(({ pk }) => `${pk} is not ready`),
+      .map(({ pk }) => `${pk} is not ${lacking.has(pk.slice("ACCOUNT#".length)) ? "incomplete" : "ready"}`),
     ...findMissingUsers(ofAccounts, users),
   ];
 }

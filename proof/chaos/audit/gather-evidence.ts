@@ -4,7 +4,7 @@ import { expectationOf, findLosses } from "../../scenario/compare.ts";
 import { documentsIn, readDocuments } from "../../scenario/read-documents.ts";
 import { readArchive, readContents, readDeadLetters, readItems, readTable } from "../../scenario/snapshot.ts";
 import type { Truth } from "../provider/protocol.ts";
-import { awaitedEndpoints } from "../synthesize.ts";
+import { awaitedEndpoints, deadlineMillis } from "../synthesize.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
 import { everywhereIn, findRemains, marksOf } from "./find-remains.ts";
@@ -53,6 +53,7 @@ export async function gatherEvidence(
   const remains = await findRemains(access, await everywhereIn(stack, access, new Map(drained)), sought);
   const unread = await findUnreadDocuments(system, messages, erased);
   const ids = new Set(sent.map(({ id }) => id));
+  const items = await readItems(access, outputOf(stack, "TableName"));
   return {
     sent,
     records: readRecords(files.records),
@@ -65,8 +66,7 @@ export async function gatherEvidence(
     remains,
     losses: [...losses, ...unread],
     unready: findUnready({
-      ...{ endpoints: awaitedEndpoints, messages, reads: system.reads, erased },
-      items: await readItems(access, outputOf(stack, "TableName")),
+      ...{ endpoints: awaitedEndpoints, deadlineMillis, messages, reads: system.reads, erased, items },
     }),
   };
 }

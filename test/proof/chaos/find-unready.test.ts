@@ -28,6 +28,15 @@ const userReady = {
   ...{ type: "user.ready", id: "user/u/readiness.1", sequence: "1" },
   data: { userId: "u", accounts: [{ ...listed, connectedSince: since }] },
 };
+const stale = { ...ready, type: "account.stale", id: "account/a/readiness.4", sequence: "4" };
+const lacking = {
+  ...account,
+  readiness: {
+    ...account.readiness,
+    userId: undefined,
+    announced: { ...announced, status: "incomplete", version: 3 },
+  },
+};
 const all = [state, account, user];
 const early = "account/a/readiness.2 came before profile was read";
 const read = { target: "/accounts/a/profile?page=1", sentAt: 15 };
@@ -83,6 +92,33 @@ it.each<Case>([
     [`a ${since} was announced as account.ready, account.incomplete`],
   ],
   [
+    "an account incomplete before its deadline",
+    {
+      messages: [{ ...incomplete, data: { ...incomplete.data, connectedSince: new Date(11).toISOString() } }],
+    },
+    ["account/a/readiness.3 came before the deadline"],
+  ],
+  [
+    "an account that stays incomplete without a document",
+    { items: [state, lacking], lacking: new Set(["a"]), messages: [incomplete] },
+    [],
+  ],
+  [
+    "an account stale twice, or too early",
+    {
+      messages: [
+        stale,
+        { ...stale, id: "account/a/readiness.5" },
+        {
+          ...stale,
+          id: "account/a/readiness.6",
+          data: { ...stale.data, newestAt: new Date(11).toISOString() },
+        },
+      ],
+    },
+    ["account/a/readiness.6 came while data was new", `a ${since} was announced as stale 2 times`],
+  ],
+  [
     "a user announced twice",
     { messages: [ready, userReady, { ...userReady, id: "user/u/readiness.2", sequence: "2" }] },
     ["user/u/readiness.2 repeats the announcement before it"],
@@ -107,6 +143,7 @@ it.each<Case>([
   ["no announcement of an erased account", { messages: [userReady], erased: new Set(["a"]) }, []],
 ])("finds %s", (_, { messages = [], ...evidence }, expected) => {
   const lines = messages.map((each) => ({ subscriber: "everything", at: 20, body: JSON.stringify(each) }));
-  const known = { endpoints: ["profile"], items: [], reads: [read], erased: new Set<string>() };
+  const times = { deadlineMillis: 10, staleMillis: 10 };
+  const known = { ...times, endpoints: ["profile"], items: [], reads: [read], erased: new Set<string>() };
   expect(findUnready({ ...known, ...evidence, messages: lines })).toEqual(expected);
 });

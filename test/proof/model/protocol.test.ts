@@ -38,6 +38,7 @@ describe("the promises notice a table that does not keep its conditions:", () =>
     ["a receipt is inserted again", "two consumers with the same event, of which one has a new mapping"],
     ["an update overwrites", "the relay, and one that Lambda took for dead, with the same batch"],
     ["a document overwrites", "a fetch of data, and newer data that is fetched"],
+    ["readiness overwrites", "a deadline, and the last document, which comes at it"],
   ])("%s", async (mutation, race) => {
     await expect(raceEachWay(race, 2, { mutation })).rejects.toThrow();
   });
