@@ -121,6 +121,7 @@ describe("a run after lost webhooks", () => {
     expect(isOpen(second, runAt(19), grace)).toBe(true);
     expect(isOpen(second, runAt(20), grace)).toBe(false);
     expect(lost(30, "accounts").rereads).toBe(false);
+    expect(lost(30, "company-accounts").rereads).toBe(true);
     expect(parseRunRequest(JSON.parse(JSON.stringify(second)))).toEqual(second);
   });
 });
