@@ -27,7 +27,7 @@ Examples:
   npm run chaos -- --seed 7 --sabotage key           the store writes each receipt anew: the run must notice
 A run kills functions at its share of all points: any eight seeds in a row strike every point.
 It exits 0 only if nothing is lost or doubled, the account closes, every class of faults fired, and each of its
-crash points was struck. What fails is left in a folder, with the journey of each lost event.`;
+crash points was struck. Failed runs leave a folder with a trace of each lost event.`;
 
 /** Parses the command line. Prints help or the error, and exits. */
 export function parseChaosFlags(args: readonly string[]): ChaosFlags {

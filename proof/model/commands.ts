@@ -72,7 +72,7 @@ const double = (number: number) =>
 const pass = (millis: number) =>
   command("milliseconds pass:", millis, (simulation) => simulation.pass(millis));
 const replay = (records: number) =>
-  command("the stream comes again, records:", records, (simulation) => simulation.replay(records));
+  command("the stream is redelivered, records:", records, (simulation) => simulation.replay(records));
 
 /** A task with almost the maximum number of receives. */
 const age = (number: number) =>

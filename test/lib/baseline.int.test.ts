@@ -198,7 +198,7 @@ describe("a change since a release", () => {
       },
       "The account needs another version of CDK's bootstrap.",
     ],
-  ])("is asked for in the notes of its version, and only there: %s", (_, planted, sentence) => {
+  ])("must be in the notes of its version, and only there: %s", (_, planted, sentence) => {
     const { forbidden, toNote } = since(planted);
     expect(forbidden).toEqual([]);
     expect(toNote).toEqual([sentence]);

@@ -41,7 +41,7 @@ describe("the time before a call", () => {
 
 describe("the asOf of a call", () => {
   it.each([
-    ["nothing is known", undefined, now],
+    ["no call is known", undefined, now],
     ["an older one is known", now - 1_000, now],
     ["the same is known", now, now + 1],
     ["one a little ahead is known", now + 2_000, now + 2_001],

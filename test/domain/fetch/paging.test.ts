@@ -46,7 +46,7 @@ it("the minimum page size is one item, if it can be chosen", () => {
   expect(shortestPage("/list?x=1", sized)).toBe("/list?x=1&limit=1");
 });
 
-describe("a page is asked for", () => {
+describe("a page is requested", () => {
   const from = { next: "a b&c", pages: 1, mark: "m" };
 
   it.each<

@@ -52,7 +52,7 @@ describe("webhooks that were answered with 429 or 5xx", () => {
     ["the last one failed a moment ago", failing([12, 9], [1, 1]), undefined],
     ["they have failed for more than an hour", failing([61, 9], [30, 9], [0, 9]), [61, 0]],
     ["they failed the day before yesterday", failing([48 * 60, 99]), undefined],
-    ["a minute without failures is told as 0", failing([20, 0], [10, 2]), undefined],
+    ["a minute without failures is reported as 0", failing([20, 0], [10, 2]), undefined],
   ])("%s", (_name, unanswered, expected) => {
     expect(missed(unanswered)).toEqual(expected);
   });

@@ -55,7 +55,7 @@ it.each<[string, readonly IncomeEvent[], object]>([
     { version: 2, unconfirmed: false, latest: { outcome: "agreed" } },
   ],
   [
-    "an unordered one that contradicts: is asked about, and changes nothing until the answer",
+    "an unordered one that contradicts: causes a call, and changes nothing until the answer",
     [connected, disconnected],
     { version: 2, ...isAsked, latest: { cause: "event", outcome: "unconfirmed" } },
   ],
@@ -106,7 +106,7 @@ it.each<[string, readonly IncomeEvent[], object]>([
     { asOf: undefined },
   ],
   [
-    "one with a time after one without: is asked about",
+    "one with a time after one without: causes a call",
     [timed("connected", 5), says(true), timed("disconnected", 7)],
     isAsked,
   ],

@@ -69,7 +69,7 @@ export function describeRecords(use: () => LookedUpStage): void {
       return { ...record.parse(result.json()), stdout: result.stdout };
     };
 
-    it("shows an account's state and documents as they stand in the table", async () => {
+    it("shows an account's state and documents from the table", async () => {
       const [stateItem] = await itemsOf(`ACCOUNT#${account}`, "STATE");
       const { state, documents, data } = await show("account", account);
       expect(stateItem?.state).toMatchObject(withoutLatest(state));

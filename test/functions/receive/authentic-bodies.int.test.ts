@@ -166,7 +166,7 @@ describe("where a signing secret is set", () => {
     expect(await call(handler, { body, headers })).toMatchObject({ statusCode: 202 });
   });
 
-  test("a good signature does not stand in for the secret header", async () => {
+  test("a valid signature does not replace the secret header", async () => {
     const handler = receiverOf("accounts", { secret });
     const answer = await call(handler, { body, headers: { "x-signature": sign(body) } });
     expect(answer).toMatchObject({ statusCode: 401 });

@@ -97,7 +97,7 @@ describe("the alarm that no token is set", () => {
   });
 });
 
-it("a run that fails is not repeated by Lambda: the schedule comes again", () => {
+it("a failed run is not retried by Lambda, but by the schedule", () => {
   const config = ofRefresh("AWS::Lambda::EventInvokeConfig")[0];
   expect(config?.Properties).toMatchObject({ MaximumRetryAttempts: 0, Qualifier: "$LATEST" });
   expect(JSON.stringify(config?.Properties.FunctionName)).toContain("RefreshTokenFunction");
