@@ -59,18 +59,14 @@ function again({ short, sabotage, engine, slow, tries }: ChaosFlags, seed: numbe
   return words.join(" ");
 }
 
-function synthesizeAside(directory: string): Promise<string> {
-  progress("Synthesizing the stack of the stage compressed");
-  return synthesizeStage(directory, flags.slow);
-}
-
 async function main(interrupted: Promise<undefined>): Promise<number> {
   const directory = flags.keep ?? mkdtempSync(join(tmpdir(), "chaos-"));
   const scratch = mkdtempSync(join(tmpdir(), "chaos-assembly-"));
   const results: RunResult[] = [];
   const seconds: number[] = [];
   try {
-    const whole = flags.assembly ?? (await synthesizeAside(scratch));
+    progress("Synthesizing the stack of the stage compressed");
+    const whole = await synthesizeStage(scratch, flags.slow);
     const assembly = flags.sabotage ? sabotaged(whole, join(scratch, "broken"), flags.sabotage) : whole;
     const [from, to] = flags.seeds ?? [flags.seed, flags.seed];
     for (let seed = from; seed <= to; seed += 1) {

@@ -10,7 +10,6 @@ export type ChaosFlags = {
   readonly short?: true;
   readonly sabotage?: Sabotage;
   readonly engine?: DynamoDbEngine;
-  readonly assembly?: string;
   readonly keep?: string;
   /** Attempts of each webhook while the receivers are down. */
   readonly tries?: number;
@@ -49,7 +48,6 @@ export function parseChaosFlags(args: readonly string[]): ChaosFlags {
     .addOption(
       new Option("--engine <name>", "of the table; dynamodb-local needs Java 17").choices(dynamoDbEngines),
     )
-    .option("--assembly <dir>", "run this synthesized directory instead of synthesizing")
     .option(
       "--slow <factor>",
       "give functions so many times their time, on a busy machine",

@@ -61,12 +61,7 @@ export function totalOf(bill: Bill): number {
 /**
  * Billed duration: CPU time, scaled by the share of a vCPU that the memory brings, plus waits in sequence.
  */
-export function billedSeconds(
-  cpuMicros: number,
-  waits: number,
-  providerWaits: number,
-  memoryMb: number,
-): number {
+function billedSeconds(cpuMicros: number, waits: number, providerWaits: number, memoryMb: number): number {
   const { wholeProcessorMb, awsMillis, providerMillis } = assumptions;
   const share = Math.min(1, memoryMb / wholeProcessorMb);
   return cpuMicros / million / share + (waits * awsMillis + providerWaits * providerMillis) / 1_000;

@@ -137,7 +137,7 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
 const sample = 6;
 
 /** Number of consecutive seeds that cover every point: all in one run would take more than three minutes. */
-export const seedsForAll = 8;
+const seedsForAll = 8;
 
 /** Points to hit: the seed's share of all, or in the short form a sample chosen by the seed. */
 export function choosePoints(

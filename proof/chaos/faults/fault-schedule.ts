@@ -4,7 +4,7 @@ import { type FaultClass, faultClasses, type Mode, type Part } from "./fault-cla
 import { modesOf, playFault } from "./play-fault.ts";
 
 /** Chooses the calls that fail and how, from the seed alone. */
-export type FaultSchedule = {
+type FaultSchedule = {
   /**
    * @param name of the function and its call
    * @param possible modes that the call supports
@@ -20,7 +20,7 @@ export type FaultSchedule = {
  * one percent would leave most classes out of a short run.
  * @param pendingFaults classes that are owed; the others come by chance alone
  */
-export function scheduleFaults(seed: number, share: number, pendingFaults = faultClasses): FaultSchedule {
+function scheduleFaults(seed: number, share: number, pendingFaults = faultClasses): FaultSchedule {
   const calls = new Map<string, number>();
   const met = new Map<FaultClass, number>();
   const pending = new Set(pendingFaults);
@@ -50,7 +50,7 @@ function patienceOf(part: Part): number {
 }
 
 /** Mode of the n-th call of a name, if it is one of the share. */
-export function drawn(
+function drawn(
   { seed, share }: { readonly seed: number; readonly share: number },
   name: string,
   ordinal: number,

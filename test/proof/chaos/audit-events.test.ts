@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { account, type Evidence } from "../../../proof/chaos/audit/audit-events.ts";
-import { reportLine } from "../../../proof/chaos/audit/report-line.ts";
 
 const nothing: Evidence = {
   sent: [],
@@ -123,11 +122,4 @@ describe("duplicates", () => {
   it("are no replays: they send old events with today's state", () => {
     expect(duplicatesOf({ messages: [message({}), message({ replayid: "r", data: 1 })] })).toBe(0);
   });
-});
-
-it("the last line of a run has the documented form", () => {
-  const counts = { sent: 10, stored: 5, deadlettered: 3, refused: 1, lost: 1, duplicated: 2 };
-  expect(reportLine({ ...counts, faults: 40, kills: 30, struck: 20, points: 21 })).toBe(
-    "chaos: sent 10 stored 5 deadlettered 3 refused 1 lost 1 duplicated 2 faults 40 kills 30 crashpoints 20/21",
-  );
 });
