@@ -16,7 +16,6 @@ const parts: Readonly<Record<string, string>> = {
   synth: "cdk synth --quiet",
   lint: "biome check --error-on-warnings .",
   docs: "node scripts/documents/main.ts --check",
-  baseline: "vitest run test/lib/baseline.int.test.ts",
   "dead-code": "knip",
   conformance: "node proof/conformance/main.ts --listed",
   "page-types": "tsc --noEmit -p packages/console/page",

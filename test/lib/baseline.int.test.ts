@@ -1,18 +1,8 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { changesSince, missingNotes } from "../../scripts/upgrades/changes.ts";
-import {
-  printRelease,
-  type Release,
-  readReleases,
-  recordRelease,
-  type Summary,
-  summarize,
-} from "../../scripts/upgrades/release.ts";
+import { type Release, readReleases, type Summary, summarize } from "../../scripts/upgrades/release.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const page = readFileSync(join(repository, "docs/operate/upgrading.md"), "utf8");
@@ -50,28 +40,6 @@ describe("resources that hold data", () => {
     );
     expect(production).toHaveLength(1);
     expect(forbidden).toEqual([]);
-  });
-});
-
-describe("the record of a release", () => {
-  it("is read as it was written: nothing has changed since", () => {
-    const folder = mkdtempSync(join(tmpdir(), "releases "));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const recorded = recordRelease("9.9.9");
-    writeFileSync(join(folder, "9.9.9.json"), printRelease(recorded));
-    const [read, ...others] = readReleases(folder);
-    expect(read).toEqual(recorded);
-    expect(others).toEqual([]);
-  });
-
-  it("is not written a second time", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "releases "));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, `${version}.json`), "what was released");
-    const program = join(repository, "scripts/upgrades/main.ts");
-    const again = promisify(execFile)(process.execPath, [program, "--to", folder]);
-    await expect(again).rejects.toThrow(/what is released stays as it was/);
-    expect(readFileSync(join(folder, `${version}.json`), "utf8")).toBe("what was released");
   });
 });
 
