@@ -6,15 +6,10 @@ import {
   QueryCommand,
   ScanCommand,
 } from "@aws-sdk/client-dynamodb";
-import {
-  type _Record,
-  DescribeStreamCommand,
-  type DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-} from "@aws-sdk/client-dynamodb-streams";
+import type { _Record, DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
+import { streamReader } from "../../proof/support/stream-reader.ts";
 
 export type TestTable = {
   readonly name: string;
@@ -55,6 +50,8 @@ export async function createTable(
     }),
   );
   const streamArn = required(TableDescription?.LatestStreamArn, "LatestStreamArn");
+  const changes: _Record[] = [];
+  const readPage = streamReader(streams, streamArn, (records) => void changes.push(...records));
   return {
     name,
     item: async (pk, sk) => {
@@ -78,33 +75,10 @@ export async function createTable(
       const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: name, ConsistentRead: true }));
       return Items.map((item) => unmarshall(item));
     },
-    stream: streamReader(streams, streamArn),
-  };
-}
-
-/** Reads a stream from where the last read ended; returns all records so far, oldest first. */
-function streamReader(streams: DynamoDBStreamsClient, StreamArn: string) {
-  const read: _Record[] = [];
-  const iterators = new Map<string, string | undefined>();
-  const startOf = async (ShardId: string | undefined) => {
-    const start = { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" as const };
-    return (await streams.send(new GetShardIteratorCommand(start))).ShardIterator;
-  };
-  return async (): Promise<readonly _Record[]> => {
-    const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }));
-    for (const { ShardId = "" } of StreamDescription?.Shards ?? []) {
-      // An open shard always has a next iterator: an empty answer is its current end.
-      let iterator = iterators.has(ShardId) ? iterators.get(ShardId) : await startOf(ShardId);
-      while (iterator !== undefined) {
-        const { Records = [], NextShardIterator } = await streams.send(
-          new GetRecordsCommand({ ShardIterator: iterator }),
-        );
-        read.push(...Records);
-        iterators.set(ShardId, NextShardIterator);
-        iterator = Records.length === 0 ? undefined : NextShardIterator;
-      }
-    }
-    return [...read];
+    stream: async () => {
+      while ((await readPage()) > 0);
+      return [...changes];
+    },
   };
 }
 

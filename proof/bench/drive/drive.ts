@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { pascalCase } from "../../../lib/names.ts";
@@ -6,7 +7,7 @@ import { httpEvent } from "../../support/invocations.ts";
 import { byParts, type Part } from "../implementations.ts";
 import type { Webhook } from "../workload.ts";
 import { relayChanges } from "./changes.ts";
-import { addRequests, depthOf, drainBatch, type QueueRequests } from "./queues.ts";
+import { addRequests, drainBatch, type QueueRequests } from "./queues.ts";
 import { type RunningImplementation, webhookSecret } from "./running-implementation.ts";
 
 export type Spent = { invocations: number; cpuMicros: number; maxResidentBytes: number };
@@ -120,7 +121,7 @@ class Driver {
   async drainHidden(): Promise<void> {
     const queues = [...this.#stores.map(([queueUrl]) => queueUrl), ...this.#fetchQueues()];
     for (;;) {
-      const counts = await Promise.all(queues.map((queueUrl) => depthOf(this.#running.sqs, queueUrl)));
+      const counts = await Promise.all(queues.map((queueUrl) => queueDepth(this.#running.sqs, queueUrl)));
       if (counts.every((count) => count === 0)) return;
       await sleep(pollMs);
       await this.drain(this.#fetchQueues());

@@ -1,7 +1,6 @@
 import {
   ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
-  GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
   type SQSClient,
@@ -95,17 +94,4 @@ export async function drainBatch(
 
 function entryOf({ ReceiptHandle }: Message, index: number) {
   return { Id: String(index), ReceiptHandle };
-}
-
-const depths = [
-  "ApproximateNumberOfMessages",
-  "ApproximateNumberOfMessagesNotVisible",
-  "ApproximateNumberOfMessagesDelayed",
-] as const;
-
-/** Number of messages in a queue, including invisible and delayed ones. */
-export async function depthOf(sqs: SQSClient, QueueUrl: string): Promise<number> {
-  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...depths] });
-  const { Attributes = {} } = await sqs.send(command);
-  return depths.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
 }

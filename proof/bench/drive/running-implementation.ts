@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { type Delay, realDelay } from "@income-events/local-stack/lambda/delay.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type EventFilter, parseEventFilter } from "@income-events/local-stack/sources/event-filter.ts";
 import { type LocalFunction, type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import type { Access } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
 import { type AssembleOptions, assemble } from "../assemble.ts";
 import type { Implementation, Part } from "../implementations.ts";
@@ -20,8 +20,8 @@ export const webhookSecret = "bench-secret";
 export type RunningImplementation = AsyncDisposable & {
   readonly implementation: Implementation;
   readonly stack: LocalStack;
+  readonly access: Access;
   readonly sqs: SQSClient;
-  readonly dynamodb: DynamoDBClient;
   readonly changes: ChangeReader;
   /** Billed requests of its functions to SQS so far. */
   readonly queueRequests: () => QueueRequests;
@@ -57,23 +57,17 @@ export async function startImplementation(
   await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: "bench-token" }));
   await stack.setSecret(outputOf(stack, "WebhookSecretArn"), JSON.stringify({ current: webhookSecret }));
   const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-  const clients = {
-    sqs: new SQSClient(access),
-    dynamodb: new DynamoDBClient(access),
-    streams: new DynamoDBStreamsClient(access),
-  };
-  cleanup.defer(() => {
-    for (const client of Object.values(clients)) client.destroy();
-  });
+  const sqs = cleanup.adopt(new SQSClient(access), (client) => client.destroy());
+  const streams = cleanup.adopt(new DynamoDBStreamsClient(access), (client) => client.destroy());
   const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
   return {
     implementation,
     stack,
-    sqs: clients.sqs,
-    dynamodb: clients.dynamodb,
+    access,
+    sqs,
     memoryMb,
     queueRequests: countRequests(stack.gateway),
-    changes: readChanges(clients.streams, streamArn, stack.region, filterOf(directory)),
+    changes: readChanges(streams, streamArn, stack.region, filterOf(directory)),
     function: (name) => {
       const found = stack.functions.find(({ logicalId }) => logicalId.startsWith(name));
       if (found === undefined) throw new Error(`no function's logical id begins with ${name}`);

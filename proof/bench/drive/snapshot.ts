@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
-import { paginateScan } from "@aws-sdk/client-dynamodb";
-import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/envelope.ts";
+import { readBodies, readItems } from "../../scenario/snapshot.ts";
 import { titles } from "../implementations.ts";
 import { documentOf, usual } from "../provider.ts";
 import type { Webhook } from "../workload.ts";
@@ -16,22 +14,19 @@ const lists = ["events", "states", "data", "messages"] as const;
  * `<account>/<endpoint> <digest>`; ids of messages about events, and `<subject> <digest>` of those about
  * data.
  */
-export type Snapshot = Readonly<Record<(typeof lists)[number], ReadonlySet<string>>>;
+type Snapshot = Readonly<Record<(typeof lists)[number], ReadonlySet<string>>>;
 
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 
 /** Reads the table and the subscriber's queue, deleting the messages. */
 async function takeTableSnapshot(running: RunningImplementation): Promise<Snapshot> {
   const found = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
-  const TableName = outputOf(running.stack, "TableName");
-  for await (const { Items = [] } of paginateScan({ client: running.dynamodb }, { TableName })) {
-    for (const stored of Items) {
-      const { pk, sk, ...fields } = item.parse(unmarshall(stored));
-      if (sk.startsWith("EVENT#")) found.events.add(sk.slice("EVENT#".length));
-      else if (sk === "STATE" || sk === "PROFILE") found.states.add(`${pk} ${connectedOf(fields)}`);
-      else if (/^(DATA|DOCUMENT)#/.test(sk))
-        found.data.add(`${pk}/${sk.slice(sk.indexOf("#") + 1)} ${digestOf(fields)}`);
-    }
+  for (const stored of await readItems(running.access, outputOf(running.stack, "TableName"))) {
+    const { pk, sk, ...fields } = item.parse(stored);
+    if (sk.startsWith("EVENT#")) found.events.add(sk.slice("EVENT#".length));
+    else if (sk === "STATE" || sk === "PROFILE") found.states.add(`${pk} ${connectedOf(fields)}`);
+    else if (/^(DATA|DOCUMENT)#/.test(sk))
+      found.data.add(`${pk}/${sk.slice(sk.indexOf("#") + 1)} ${digestOf(fields)}`);
   }
   return { ...found, messages: await takeMessages(running) };
 }
@@ -64,23 +59,15 @@ const message = z.object({
   }),
 });
 
-async function takeMessages({ sqs, stack }: RunningImplementation): Promise<ReadonlySet<string>> {
-  const QueueUrl = outputOf(stack, "SubscriberReaderQueueUrl");
-  const found = new Set<string>();
-  for (;;) {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
-    );
-    if (Messages.length === 0) return found;
-    for (const { Body = "" } of Messages) {
-      const { id, type, subject, data } = message.parse(JSON.parse(Body));
-      found.add(
-        type === "data.updated" ? `${subject} ${inBase64(data.document?.sha256 ?? data.content ?? "")}` : id,
-      );
-    }
-    const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-  }
+async function takeMessages({ access, stack }: RunningImplementation): Promise<ReadonlySet<string>> {
+  const bodies = await readBodies(access, outputOf(stack, "SubscriberReaderQueueUrl"));
+  const names = bodies.map((body) => {
+    const { id, type, subject, data } = message.parse(JSON.parse(body));
+    return type === "data.updated"
+      ? `${subject} ${inBase64(data.document?.sha256 ?? data.content ?? "")}`
+      : id;
+  });
+  return new Set(names);
 }
 
 const payload = z.union([
@@ -92,7 +79,7 @@ const payload = z.union([
  * Final state expected after these deliveries. Loads contain complete lives of users: each account is
  * connected and announces the data that is then fetched.
  */
-export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
+function expectationOf(deliveries: readonly Webhook[]): Snapshot {
   const set = () => new Set<string>();
   const { events, states, data, messages } = { events: set(), states: set(), data: set(), messages: set() };
   for (const { kind, body } of deliveries) {
@@ -115,7 +102,7 @@ export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
 }
 
 /** Describes each list of a snapshot that differs from the expected one, in one line. */
-export function differences(title: string, expected: Snapshot, snapshot: Snapshot): readonly string[] {
+function differences(title: string, expected: Snapshot, snapshot: Snapshot): readonly string[] {
   return lists.flatMap((name) => {
     const [wanted, found] = [expected[name], snapshot[name]];
     const missing = wanted.difference(found);

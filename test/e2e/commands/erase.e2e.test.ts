@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
-import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { fifoOrder } from "../../../proof/scenario/clients.ts";
+import { readBodies, readItems } from "../../../proof/scenario/snapshot.ts";
 import { operatorClients } from "../../packages/local-stack/stack/started.ts";
 import { eventually, waitUntilIdle } from "../../support/eventually.ts";
 import { linesWith } from "../../support/followed-webhook.ts";
@@ -19,7 +21,7 @@ const functions = {
   relay: { timeoutSeconds: 6 },
   fetch: { timeoutSeconds: 4 },
   archive: { timeoutSeconds: 4 },
-  erase: { timeoutSeconds: 10 },
+  erase: { timeoutSeconds: 6 },
 };
 
 describe("erase, against the running stack", () => {
@@ -43,12 +45,7 @@ describe("erase, against the running stack", () => {
   const connected: { readonly userId: string; readonly accountId: string }[] = [];
   const connectedUser = () => connected.pop() ?? { userId: "", accountId: "" };
   const remaining = () => connected[0] ?? { userId: "", accountId: "" };
-  const items = async () => {
-    const { Items = [] } = await clients.dynamodb.send(
-      new ScanCommand({ TableName: output("TableName"), ConsistentRead: true }),
-    );
-    return Items.map((item) => unmarshall(item));
-  };
+  const items = () => readItems(operated.system.access, output("TableName"));
   const objects = async () => {
     const { Contents = [] } = await clients.s3.send(
       new ListObjectsV2Command({ Bucket: output("OverflowBucketName") }),
@@ -60,23 +57,11 @@ describe("erase, against the running stack", () => {
     [...(await items()).map((item) => JSON.stringify(item)), ...(await objects())].filter((text) =>
       ids.some((id) => text.includes(id)),
     );
-  const waitingIn = async (QueueUrl: string) => {
-    const { Attributes = {} } = await clients.sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["ApproximateNumberOfMessages"] }),
-    );
-    return Number(Attributes.ApproximateNumberOfMessages);
-  };
   /** New messages of one type to the subscriber `everything`. */
   const received = async (type: string) => {
-    const [subscriber] = subscribersOf(operated.system.stack);
-    const found: { type: string; data: object }[] = [];
-    for (;;) {
-      const { Messages = [] } = await clients.sqs.send(
-        new ReceiveMessageCommand({ QueueUrl: subscriber?.queueUrl, MaxNumberOfMessages: 10 }),
-      );
-      if (Messages.length === 0) return found.filter((message) => message.type === type);
-      found.push(...Messages.map(({ Body = "" }) => JSON.parse(Body)));
-    }
+    const [{ queueUrl } = { queueUrl: "" }] = subscribersOf(operated.system.stack);
+    const bodies = await readBodies(operated.system.access, queueUrl);
+    return bodies.map((body) => JSON.parse(body)).filter((message) => message.type === type);
   };
 
   it("erases a user with all accounts, reports what was removed, and notifies subscribers", async () => {
@@ -108,7 +93,7 @@ describe("erase, against the running stack", () => {
         "dead letters of fetch": 1,
       },
     });
-    expect(await waitingIn(deadLetters)).toBe(0);
+    expect(await queueDepth(clients.sqs, deadLetters)).toBe(0);
     const status = await operated.run(["erase", "status", userId, "--json"]);
     expect(status.json()).toMatchObject({
       erased: [{ subject: { kind: "user", id: userId }, found: [{ removed: { states: 2 } }] }],

@@ -1,9 +1,9 @@
-import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createReader, inMemory } from "../../../packages/subscriber/index.ts";
+import { readBodies } from "../../../proof/scenario/snapshot.ts";
 import { startCommand } from "../../support/command-line.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
@@ -27,7 +27,6 @@ const replayed = z.looseObject({
 export function describeReplay(use: () => OperatedStage): void {
   let operated: OperatedStage;
   let system: System;
-  let sqs: SQSClient;
   let user: string;
   let account: string;
   const idle = () => waitUntilIdle(system);
@@ -35,17 +34,8 @@ export function describeReplay(use: () => OperatedStage): void {
     subscribersOf(system.stack).find((each) => each.name === name)?.queueUrl ?? "";
   /** Takes all messages out of a subscriber's queue. */
   const drain = async (name: string) => {
-    const found: z.output<typeof message>[] = [];
-    for (;;) {
-      const { Messages = [] } = await sqs.send(
-        new ReceiveMessageCommand({ QueueUrl: queueOf(name), MaxNumberOfMessages: 10 }),
-      );
-      if (Messages.length === 0) return found;
-      for (const { Body = "", ReceiptHandle } of Messages) {
-        found.push(message.parse(JSON.parse(Body)));
-        await sqs.send(new DeleteMessageCommand({ QueueUrl: queueOf(name), ReceiptHandle }));
-      }
-    }
+    const bodies = await readBodies(system.access, queueOf(name));
+    return bodies.map((body) => message.parse(JSON.parse(body)));
   };
   const replay = async (...flags: string[]) => {
     const run = await operated.run(["replay", "--json", ...flags]);
@@ -59,7 +49,6 @@ export function describeReplay(use: () => OperatedStage): void {
     beforeAll(async () => {
       operated = use();
       ({ system } = operated);
-      sqs = new SQSClient(system.access);
       await drain("everything");
       const { users, accounts } = await system.sandbox.createUsers(1);
       [user = "", account = ""] = [users[0], accounts[0]].map(String);
@@ -69,7 +58,6 @@ export function describeReplay(use: () => OperatedStage): void {
       original = await drain("everything");
       await drain("accounts");
     });
-    afterAll(() => sqs.destroy());
     const ofUser = () => original.filter(({ subject }) => [user, account].some((id) => subject.includes(id)));
 
     it("sends a user's messages to one subscriber again, with their ids and the replay's own", async () => {

@@ -1,25 +1,11 @@
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { contract, type Message } from "../../../domain/message/message-schemas.ts";
+import { readBodies } from "../../../proof/scenario/snapshot.ts";
 import { contractMessage } from "../contract-message.ts";
 
 /** Every copy of every message of a subscriber's queue, taken out. */
-export async function readMessages(access: Access, QueueUrl: string): Promise<readonly Message[]> {
-  const client = new SQSClient(access);
-  const found: Message[] = [];
-  try {
-    for (;;) {
-      const { Messages = [] } = await client.send(
-        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
-      );
-      if (Messages.length === 0) return found;
-      found.push(...Messages.map(({ Body = "" }) => contractMessage(Body)));
-      const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-      await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-    }
-  } finally {
-    client.destroy();
-  }
+export async function readMessages(access: Access, queueUrl: string): Promise<readonly Message[]> {
+  return (await readBodies(access, queueUrl)).map((body) => contractMessage(body));
 }
 
 /** Describes duplicates: an event or answer at two places of its series, or two events at one place. */
