@@ -40,7 +40,7 @@ export const onEngines = {
   ),
   setupFiles: ["test/support/run/repeat-laws.ts", "test/support/run/running-systems.ts"],
   // They mostly wait for engines, queues and processes.
-  maxWorkers: 4,
+  maxWorkers: 5,
   // Files of one process share their imports: loading the SDK, CDK and the engines takes longer than most
   // tests.
   isolate: false,

@@ -50,16 +50,22 @@ describe("the checks at synth", () => {
   }
 
   const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+  const vaultArn = "arn:aws:backup:eu-west-1:210987654321:backup-vault:v1";
   const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
   const twelve = Array.from({ length: 12 }, (_, index) => ({
     name: `subscriber-${index}`,
     principals: [`arn:aws:iam::210987654321:role/reader-${index}`],
   }));
   it.each<[string, object, ...object[]]>([
-    ["defaults, traces and a canary", { tracing: "service", canary: {} }],
-    ["a key of its own", { encryption: { keyArn } }],
-    ["backups", { recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:v1" } }],
-    ["a custom domain", { webhooks: { customDomain: { name: "hooks.example.com", certificateArn } } }],
+    [
+      "traces, a canary and a custom domain",
+      {
+        tracing: "service",
+        canary: {},
+        webhooks: { customDomain: { name: "hooks.example.com", certificateArn } },
+      },
+    ],
+    ["a key of its own and backups", { encryption: { keyArn }, recovery: { vaultArn } }],
     ["12 subscribers and a dashboard", { subscribers: twelve, dashboard: true }],
     ["12 subscribers and no function URL", { subscribers: twelve, reading: "invoke" }],
     ["no reading", { subscribers: [{ name: "a", documents: "inline" }], reading: "none" }],

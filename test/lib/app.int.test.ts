@@ -9,11 +9,9 @@ describe("the app", () => {
   const directory = mkdtempSync(join(tmpdir(), "income-events-app-"));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  const synthesizeWith = (context: Readonly<Record<string, unknown>>) =>
-    synthesize({ outdir: join(directory, "assembly"), context, builtinCloudFormationValidation: false });
-
   it("refuses a stage's name that no stack could have", async () => {
-    await expect(synthesizeWith({ stage: "Prod_1" })).rejects.toThrow(
+    const noBundles = async () => ({ codeOf: () => expect.unreachable(), [Symbol.dispose]: () => undefined });
+    await expect(synthesize({ context: { stage: "Prod_1" } }, noBundles)).rejects.toThrow(
       'stage: is "Prod_1"; name it with -c stage=NAME',
     );
   });
@@ -21,7 +19,8 @@ describe("the app", () => {
   it("synthesizes production from a file elsewhere, each function with code and settings", async () => {
     const file = join(directory, "settings.json");
     writeFileSync(file, JSON.stringify(productionSettings));
-    const assembly = await synthesizeWith({ stage: "prod", settings: file });
+    const props = { outdir: join(directory, "assembly"), builtinCloudFormationValidation: false };
+    const assembly = await synthesize({ ...props, context: { stage: "prod", settings: file } });
     expect(assembly.stacks.map(({ stackName }) => stackName)).toEqual(["income-events-prod"]);
     const assets = readdirSync(assembly.directory).filter((name) => name.startsWith("asset."));
     expect(assets).toHaveLength(19);

@@ -12,7 +12,7 @@ import { legalHolds } from "../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { drain, readItems, readObjects, textOfBytes, textOfItem } from "../../proof/scenario/snapshot.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
-import { fastEngine } from "./engines.ts";
+import { fastEngine, shortPollMs } from "./engines.ts";
 import { synthesizeProduct } from "./running-product.ts";
 
 /** The synthesized product with a scripted provider and engines that fail on request. */
@@ -53,6 +53,7 @@ export async function startCanaryStage(stage: string, changes: object): Promise<
     engine,
     parameters: { ProviderBaseUrl: provider.url },
     maximumProcesses: 2,
+    shortPollMs,
   });
   const overrides: { matching: RegExp; answer: (request: ProviderRequest) => ProviderAnswer }[] = [];
   provider.answer = (request) => {

@@ -25,7 +25,7 @@ export type { TestTable } from "./test-table.ts";
 
 const region = "eu-central-1";
 
-/** Each search of a queue ends with a poll of a second that finds nothing. */
+/** Each search of a queue ends with a long poll that finds nothing. */
 export const shortPollMs = 50;
 
 /** Real engines for one test file, behind the gateway that functions see as AWS. */

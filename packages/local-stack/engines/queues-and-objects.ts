@@ -70,15 +70,15 @@ function withinProcess(app: ReturnType<typeof buildApp>, url: string): EngineCli
   };
 }
 
-const pollOfASecond = /"WaitTimeSeconds":1(?=[,}])/;
+const shortPoll = /"WaitTimeSeconds":[1-4](?=[,}])/;
 
-/** Ends each long poll of one second sooner. The engine is one server, so a short poll misses no message. */
+/** Ends long polls of up to four seconds sooner. The engine is one server, so a short poll misses no message. */
 function pollingBriefly(queues: EngineClient, milliseconds: number): EngineClient {
   const send: EngineClient["send"] = async (request) => {
     const text = request.body.toString();
-    if (request.headers["x-amz-target"] !== "AmazonSQS.ReceiveMessage" || !pollOfASecond.test(text))
+    if (request.headers["x-amz-target"] !== "AmazonSQS.ReceiveMessage" || !shortPoll.test(text))
       return queues.send(request);
-    const body = Buffer.from(text.replace(pollOfASecond, '"WaitTimeSeconds":0'));
+    const body = Buffer.from(text.replace(shortPoll, '"WaitTimeSeconds":0'));
     const answer = await queues.send({ ...request, body });
     if (!answer.body.includes('"MessageId"')) await wait(milliseconds);
     return answer;

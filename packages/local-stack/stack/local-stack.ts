@@ -50,7 +50,7 @@ export type StackOptions = {
    * this too.
    */
   readonly deduplicationSeconds?: number | undefined;
-  /** Milliseconds that a long poll of one second takes at an empty queue; absent: the second. Tests shorten it. */
+  /** Duration of long polls of up to four seconds at an empty queue; absent: as requested. Tests shorten it. */
   readonly shortPollMs?: number | undefined;
   /** Counts the capacity units of table calls; see `gateway.capacity()`. */
   readonly countsCapacity?: boolean;

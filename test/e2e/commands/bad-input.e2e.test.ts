@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
-import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createProgram } from "../../../packages/cli/program.ts";
+import { readItems } from "../../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { describeAudit } from "./audit.ts";
@@ -89,7 +89,12 @@ describe("bad input and faults, of every command", () => {
   let document: string;
   beforeAll(async () => {
     logs = await mkdtemp(join(tmpdir(), "bad-input-"));
-    const changes = { subscribers: [{ name: "everything" }], retention: { auditDays: 400 } };
+    const changes = {
+      subscribers: [{ name: "everything" }],
+      retention: { auditDays: 400 },
+      // Receivers refuse a rotated secret until they have read it.
+      webhooks: { secretCacheSeconds: 1 },
+    };
     stage = await startOperatedStage("bad-input", changes, { delivery: { firstRetryMs: 200 } }, { logs });
   });
   afterAll(async () => {
@@ -100,11 +105,8 @@ describe("bad input and faults, of every command", () => {
   const run = (line: string) => stage.run(line.split(" "), { input: tokenLike });
   /** Number of items in the table, without the audit trail. */
   const countItems = async () => {
-    const client = new DynamoDBClient(stage.system.access);
-    const TableName = outputOf(stage.system.stack, "TableName");
-    const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
-    client.destroy();
-    return Items.filter(({ pk }) => /^(USER|ACCOUNT|COMPANY)#/.test(pk?.S ?? "")).length;
+    const items = await readItems(stage.system.access, outputOf(stage.system.stack, "TableName"));
+    return items.filter(({ pk }) => /^(USER|ACCOUNT|COMPANY)#/.test(String(pk))).length;
   };
 
   describe("an empty stage", () => {

@@ -8,7 +8,7 @@ import { shareOfTier } from "../../support/share-of-tier.ts";
 import { historiesOf, withoutErasures } from "../support/erasure-on-engines.ts";
 
 describe("the law of erasure", () => {
-  it.each(shareOfTier([2_000], [100_000]))(
+  it.each(shareOfTier([500], [100_000]))(
     "is true in %i random histories: nothing is left of the erased, and everything of all others",
     async (numRuns) => {
       await fc.assert(

@@ -75,6 +75,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
   let aws: RefusingAws;
   let directory: string;
   let outputs: readonly string[];
+  let args: readonly string[];
   /** Only commands that ask for confirmation. */
   const yes = leaf.command.options.some(({ long }) => long === "--yes") ? ["--yes"] : [];
   beforeAll(async () => {
@@ -83,7 +84,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     const file = join(directory, "outputs.json");
     await writeFile(file, JSON.stringify({ "income-events-failures": await planned(aws.url) }));
     outputs = ["--outputs", file, ...yes];
-    // The first test synthesizes the product.
+    args = await argumentsOf(leaf);
   });
   afterAll(async () => {
     await aws[Symbol.asyncDispose]();
@@ -94,7 +95,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
   });
 
   const run = async (flags: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-    const result = await runInProcess([...(await argumentsOf(leaf)), ...flags], { env, input: tokenLike });
+    const result = await runInProcess([...args, ...flags], { env, input: tokenLike });
     expect(result.stdout).toBe("");
     return result;
   };
@@ -169,16 +170,11 @@ it("takes each output of the product as AWS names its own addresses", async () =
 /** A JWT that never expires. */
 const tokenLike = `${btoa('{"alg":"none"}')}.${btoa("{}")}.x`;
 
-let assembly: ReturnType<typeof synthesizeProduct> | undefined;
+let plan: ReturnType<typeof planProduct> | undefined;
 /** Outputs of the product as if it were deployed at this origin. */
 async function planned(origin: string): Promise<Readonly<Record<string, string>>> {
-  // Principals in the examples.
-  const principals = ["210987654321", "arn:aws:iam::210987654321:role/reader"];
-  const names = ["everything", "accounts", "smoke"];
-  const subscribers = [...names.map((name) => ({ name })), { name: "local", principals }];
-  assembly ??= synthesizeProduct("failures", { subscribers });
-  const place = { region: "eu-central-1", account: localAccount, parameters: {} };
-  const { outputs } = planStack(readAssembly((await assembly).directory), place);
+  plan ??= planProduct();
+  const { outputs } = await plan;
   return Object.fromEntries(
     Object.entries(outputs).map(([name, value]) => [
       name,
@@ -186,4 +182,13 @@ async function planned(origin: string): Promise<Readonly<Record<string, string>>
     ]),
   );
 }
-afterAll(async () => (await assembly)?.[Symbol.asyncDispose]());
+
+async function planProduct() {
+  // Principals in the examples.
+  const principals = ["210987654321", "arn:aws:iam::210987654321:role/reader"];
+  const names = ["everything", "accounts", "smoke"];
+  const subscribers = [...names.map((name) => ({ name })), { name: "local", principals }];
+  await using assembly = await synthesizeProduct("failures", { subscribers });
+  const place = { region: "eu-central-1", account: localAccount, parameters: {} };
+  return planStack(readAssembly(assembly.directory), place);
+}
