@@ -76,6 +76,8 @@ export async function listDeadLetters(
   );
 }
 
+export type QueueSummary = Awaited<ReturnType<typeof describe>>;
+
 async function describe(operation: Operation, work: WorkQueue, selection: Pick<Selection, "reason">) {
   const { deployment, clients } = operation;
   const depth = await queueDepth(clients.sqs, work.deadLetterQueueUrl);
@@ -105,18 +107,11 @@ function reasonsText(
   return [...reported, ...(rest > 0 ? [`${rest} more`] : [])].join("; ");
 }
 
-type Summary = {
-  /** Dead letters that were read. If the queue has more, the figures cover only these. */
-  readonly read: number;
-  /** How many of them match the selection; age and reasons are theirs. */
-  readonly selected: number;
-  readonly oldest?: Date;
-  /** The most frequent first. */
-  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
-};
-
-/** Reads about `maxRead` dead letters of a source, and leaves them there. */
-async function summarize(source: DeadLetterSource, selection: Selection): Promise<Summary> {
+/**
+ * Reads about `maxRead` dead letters of a source, and leaves them there. If it has more, the figures cover only
+ * these; the age and the reasons are those of the selected ones.
+ */
+async function summarize(source: DeadLetterSource, selection: Selection) {
   const counts = new Map<string, number>();
   let read = 0;
   let selected = 0;
@@ -132,12 +127,7 @@ async function summarize(source: DeadLetterSource, selection: Selection): Promis
     return { done: [], isEnough: read >= maxRead };
   });
   const reasons = [...counts].map(([reason, count]) => ({ reason, count }));
-  return {
-    read,
-    selected,
-    ...(oldest && { oldest }),
-    reasons: reasons.toSorted((a, b) => b.count - a.count),
-  };
+  return { read, selected, oldest, reasons: reasons.toSorted((a, b) => b.count - a.count) };
 }
 
 type Flags = Selection & { readonly limit: string; readonly archive?: boolean; readonly reveal?: boolean };
@@ -213,9 +203,12 @@ function describeOne(deadLetter: DeadLetter, text: string, reveal: boolean) {
   };
 }
 
-type Described = ReturnType<typeof describeOne> & { readonly next: NextStep; readonly endsAt?: string };
+export type ShownDeadLetter = ReturnType<typeof describeOne> & {
+  readonly next: NextStep;
+  readonly endsAt?: string;
+};
 
-function textOf(deadLetter: Described, queue: string, now: Date): string {
+function textOf(deadLetter: ShownDeadLetter, queue: string, now: Date): string {
   const { messageId, what, id, reason, sentAt, endsAt, returns, payload, next } = deadLetter;
   const facts = [
     `sent ${fromNow(new Date(sentAt), now)}`,

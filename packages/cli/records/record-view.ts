@@ -11,10 +11,12 @@ import { tableText } from "../core/table.ts";
 import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts";
 
 /** A record for programs, without internal fields. */
+export type ShownRecord = ReturnType<typeof recordData>;
+
 export function recordData(
   { subject, state, attributes, readiness, readyAccounts, accounts, documents }: SubjectRecord,
   reveal = false,
-): object {
+) {
   return {
     subject: nameOf(subject),
     state: state === undefined ? null : stateData(state),
@@ -67,13 +69,15 @@ function readinessText(readiness: AccountReadiness): string {
   return oneLine(`readiness: ${status}, connected since ${isoTime(since)}${more[status]}`);
 }
 
-function stateData({ subject: _, processed: __, attributes: ___, latest, ...state }: State): object {
+export type ShownState = ReturnType<typeof stateData>;
+
+function stateData({ subject: _, processed: __, attributes: ___, latest, ...state }: State) {
   return { ...state, latest: lastChangeOf(latest) };
 }
 
-function lastChangeOf(latest: LastChange): object {
+function lastChangeOf(latest: LastChange) {
   return latest.cause === "event"
-    ? { cause: "event", id: latest.event.id, type: latest.event.type, outcome: latest.outcome }
+    ? { cause: latest.cause, id: latest.event.id, type: latest.event.type, outcome: latest.outcome }
     : latest;
 }
 

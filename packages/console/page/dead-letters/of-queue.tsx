@@ -1,3 +1,4 @@
+import type { ShownDeadLetter } from "@income-events/cli/commands/dlq-list.ts";
 import type { NextStep } from "@income-events/cli/dead-letters/next-step.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
@@ -22,7 +23,7 @@ export function OfQueue({ queue, onChanged }: Props) {
     searchWord("archive") === "yes",
   ];
   const words = { queue, ...(reason !== "" && { reason }), ...(isArchived && { archive: "yes" }) };
-  const { data, error, reload } = useLoaded<{ readonly deadLetters: readonly DeadLetter[] }>(
+  const { data, error, reload } = useLoaded<{ readonly deadLetters: readonly ShownDeadLetter[] }>(
     `/api/dead-letters/of?${new URLSearchParams({ ...words, limit: String(perStep) })}`,
   );
   const deadLetters = data?.deadLetters ?? [];
@@ -168,7 +169,7 @@ function emptyText(isFiltered: boolean, isArchived: boolean): string {
     : "No dead letters in the queue. Older ones may be in the archive.";
 }
 
-function Row({ deadLetter, isChosen }: { readonly deadLetter: DeadLetter; readonly isChosen: boolean }) {
+function Row({ deadLetter, isChosen }: { readonly deadLetter: ShownDeadLetter; readonly isChosen: boolean }) {
   const { messageId, what, reason, sentAt } = deadLetter;
   return (
     <button
@@ -228,21 +229,11 @@ function Next({ step, queue, messageId, isArchived, onDone }: NextProps) {
   );
 }
 
-type DeadLetter = {
-  readonly messageId: string;
-  readonly what: string;
-  readonly id?: string;
-  readonly reason: string;
-  readonly sentAt: string;
-  readonly next: NextStep;
-  readonly payload: unknown;
-};
-
 type OpenedProps = {
   /** The message id of SQS. */
   readonly id: string;
   /** Undefined if it is not in the list; it is then loaded. */
-  readonly known: DeadLetter | undefined;
+  readonly known: ShownDeadLetter | undefined;
   readonly queue: string;
   readonly isArchived: boolean;
   readonly onDone: () => void;
@@ -251,7 +242,7 @@ type OpenedProps = {
 /** A dead letter, shown below the list so that rows keep one height. Its address can be shared. */
 function OpenedDeadLetter({ id, known, queue, isArchived, onDone }: OpenedProps) {
   const words = new URLSearchParams({ queue, id, limit: "1", ...(isArchived && { archive: "yes" }) });
-  const { data, error } = useLoaded<{ readonly deadLetters: readonly DeadLetter[] }>(
+  const { data, error } = useLoaded<{ readonly deadLetters: readonly ShownDeadLetter[] }>(
     known === undefined ? `/api/dead-letters/of?${words}` : undefined,
   );
   const deadLetter = known ?? data?.deadLetters[0];

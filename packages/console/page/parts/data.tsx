@@ -61,6 +61,16 @@ export function Wide({ label, isLong, children }: WideProps) {
   );
 }
 
+/** A value in large type, in a `dl` of the class `numbers`. */
+export function Figure({ name, value }: { readonly name: string; readonly value: string | undefined }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value ?? "…"}</dd>
+    </div>
+  );
+}
+
 /** Names with what each is; one that is undefined is left out. */
 export function Facts({ of }: { readonly of: readonly (readonly [name: string, is: ComponentChildren])[] }) {
   return (

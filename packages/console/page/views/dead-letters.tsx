@@ -1,3 +1,4 @@
+import type { QueueSummary } from "@income-events/cli/commands/dlq-list.ts";
 import { useLoaded } from "../api.ts";
 import { OfQueue } from "../dead-letters/of-queue.tsx";
 import { RelayFailures, Work } from "../dead-letters/relay-failures.tsx";
@@ -6,17 +7,10 @@ import { Table } from "../parts/data.tsx";
 import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
 import { searchWord } from "../route.ts";
 
-type Summary = {
-  readonly queue: string;
-  readonly deadLetters: number;
-  readonly oldest?: string;
-  readonly endsAt?: string;
-  readonly archived: number;
-  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
-};
-
 export function DeadLetters() {
-  const { data, error, reload } = useLoaded<{ readonly queues: readonly Summary[] }>("/api/dead-letters");
+  const { data, error, reload } = useLoaded<{ readonly queues: readonly QueueSummary[] }>(
+    "/api/dead-letters",
+  );
   const queue = searchWord("queue");
   const held = (data?.queues ?? []).filter(({ deadLetters, archived }) => deadLetters + archived > 0);
   return (
@@ -58,7 +52,7 @@ export function DeadLetters() {
 /** Maximum reasons to list for a queue; the filter finds the others. */
 const maxReasons = 5;
 
-function Reasons({ of }: { readonly of: Summary["reasons"] }) {
+function Reasons({ of }: { readonly of: QueueSummary["reasons"] }) {
   return (
     <>
       {of.slice(0, maxReasons).map(({ reason, count }) => (

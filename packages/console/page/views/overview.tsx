@@ -5,7 +5,7 @@ import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
 import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { happenings } from "../live.ts";
-import { Table } from "../parts/data.tsx";
+import { Figure, Table } from "../parts/data.tsx";
 import { Panel, Period } from "../parts/panel.tsx";
 import { Pipeline } from "../parts/pipeline.tsx";
 import { Plots } from "../parts/plots.tsx";
@@ -80,10 +80,7 @@ function Numbers({ queues, latency }: NumbersProps) {
   return (
     <dl class="numbers">
       {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Figure key={name} name={name} value={value} />
       ))}
     </dl>
   );

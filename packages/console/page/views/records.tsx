@@ -1,5 +1,6 @@
 import type { DocumentHistory } from "@income-events/cli/documents/document-history.ts";
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
+import type { ShownRecord, ShownState } from "@income-events/cli/records/record-view.ts";
 import type { StateStep } from "@income-events/cli/records/state-history.ts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -16,31 +17,8 @@ import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { place, searchWord } from "../route.ts";
 
-type State = {
-  readonly version: number;
-  readonly connected?: boolean;
-  readonly deleted: boolean;
-  readonly unconfirmed: boolean;
-  readonly asOf?: string;
-  readonly userId?: string;
-  /** The operator's attributes of a user, from the setting `mapping.users.attributes`. */
-  readonly attributes?: { readonly values: Readonly<Record<string, string>> };
-  readonly latest: {
-    readonly cause: string;
-    readonly id?: string;
-    readonly type?: string;
-    readonly outcome?: string;
-  };
-};
-type Shown = {
-  readonly subject: string;
-  readonly state: State | null;
-  readonly attributes?: Readonly<Record<string, string>>;
-  readonly accounts: readonly { readonly id: string; readonly state: State | null }[];
-};
-
 /** A state in a list. */
-type SubjectState = Partial<Pick<State, "connected" | "deleted" | "unconfirmed">> & {
+type SubjectState = Partial<Pick<ShownState, "connected" | "deleted" | "unconfirmed">> & {
   readonly attributes?: Readonly<Record<string, string>>;
 };
 
@@ -105,7 +83,7 @@ function RecentSubjects() {
 }
 
 function Record({ kind, id }: Whose) {
-  const { data, error, reload } = useLoaded<Shown>(`/api/record?${new URLSearchParams({ kind, id })}`);
+  const { data, error, reload } = useLoaded<ShownRecord>(`/api/record?${new URLSearchParams({ kind, id })}`);
   if (data === undefined) return <Panel title={`${kind} ${id}`} error={error} />;
   const { state, attributes = {}, accounts } = data;
   const attributed = Object.entries(attributes).map(([name, value]) => [name, value] as const);
@@ -140,25 +118,24 @@ function Record({ kind, id }: Whose) {
   );
 }
 
-function factsOf(known: State): readonly (readonly [name: string, is: ComponentChildren])[] {
-  const { version, asOf, userId, latest, attributes } = known;
+function factsOf(known: ShownState): readonly (readonly [name: string, is: ComponentChildren])[] {
+  const { version, asOf, userId, latest } = known;
   const user = userId && (
     <a class="id" href={`/records?kind=user&id=${encodeURIComponent(userId)}`}>
       {userId}
     </a>
   );
-  const last = latest.id && (
+  const last = latest.cause === "event" && (
     <a href={`/events/${latest.id}`}>
       {latest.type} {latest.outcome}
     </a>
   );
   return [
     ["state", stateWords(known)],
-    ["attributes", attributes && attributesText(attributes.values)],
     ["version", number(version)],
     ["as of", <Time at={asOf} />],
     ["user", user],
-    ["latest", last ?? latest.cause],
+    ["latest", last || latest.cause],
   ];
 }
 

@@ -8,7 +8,7 @@ import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Choice, Facts, Select, Table } from "../parts/data.tsx";
+import { Choice, Facts, Figure, Select, Table } from "../parts/data.tsx";
 import { Command, Panel, Period, Refresh, Time } from "../parts/panel.tsx";
 import { eventPath } from "../parts/search.tsx";
 import { place, searchWord, setSearch } from "../route.ts";
@@ -179,15 +179,6 @@ function trafficOf(name: string, traffic: Traffic | undefined) {
 function rateOf(series: Series, traffic: Traffic | undefined): string {
   const rate = traffic === undefined ? 0 : perMinute(series, traffic);
   return rate === 0 ? "0" : rate < 10 ? rate.toFixed(1) : number(Math.round(rate));
-}
-
-function Figure({ name, value }: { readonly name: string; readonly value: string | undefined }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value ?? "…"}</dd>
-    </div>
-  );
 }
 
 function idOf(message: unknown): string {
