@@ -166,7 +166,7 @@ function monitoringBy(
   alarms: () => Alarms | undefined,
 ): Pick<GatewayOptions, "alarms" | "sumsOfMetric" | "percentilesOfMetric"> {
   return {
-    alarms: () => alarms()?.look() ?? [],
+    alarms: () => alarms()?.refresh() ?? [],
     sumsOfMetric: (...asked) => alarms()?.sums(...asked) ?? new Map(),
     percentilesOfMetric: (...asked) => alarms()?.percentiles(...asked) ?? new Map(),
   };

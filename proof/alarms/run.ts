@@ -61,7 +61,9 @@ async function runScenario(system: AlarmStack, scenario: AlarmScenario): Promise
   const alarm = stack.alarmPlans.find((each) => entryOf(each) === scenario.entry);
   if (alarm === undefined) throw new Error(`There is no alarm of the entry ${scenario.entry}`);
   const isOn = async () =>
-    (await stack.lookAtAlarms()).some((each) => each.logicalId === alarm.logicalId && each.state === "ALARM");
+    (await stack.refreshAlarms()).some(
+      (each) => each.logicalId === alarm.logicalId && each.state === "ALARM",
+    );
   const values = () => stack.alarmValues(alarm.logicalId);
   await scenario.prepare?.(system);
   const latest = Date.now() + longestSlownessInMs;

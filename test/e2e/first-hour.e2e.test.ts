@@ -45,7 +45,7 @@ async function passHour(): Promise<void> {
       if (passed % (every ?? Number.POSITIVE_INFINITY) === 0) await stack.schedules.fire(name);
     }
     time += minute;
-    await stack.lookAtAlarms();
+    await stack.refreshAlarms();
   }
 }
 

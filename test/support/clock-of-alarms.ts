@@ -11,12 +11,12 @@ export function clockOfAlarms() {
   return {
     now: () => Date.now() - behind,
     /** Runs the refresher as often as the alarm for a missing token requires. */
-    passRuns: async ({ lookAtAlarms }: Pick<LocalStack, "lookAtAlarms">, run: () => Promise<void>) => {
+    passRuns: async ({ refreshAlarms }: Pick<LocalStack, "refreshAlarms">, run: () => Promise<void>) => {
       for (let left = runs - 1; left >= 0; left -= 1) {
         behind = left * minutesBetweenRuns * minute;
         await run();
       }
-      await lookAtAlarms();
+      await refreshAlarms();
     },
   };
 }

@@ -49,7 +49,7 @@ export type Alarms = {
   record(metric: MetricPlan, value: number): void;
   states(): readonly AlarmState[];
   /** Polls the gauges, then evaluates all alarms. */
-  look(): Promise<readonly AlarmState[]>;
+  refresh(): Promise<readonly AlarmState[]>;
   /** Sums of a metric that a filter extracts from lines, or that a service recorded; see `MinuteCounts`. */
   sums(metric: MetricPlan, from: number, to: number, period: number): ReadonlyMap<number, number>;
   percentiles(
@@ -118,7 +118,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
     }
     return states;
   };
-  const look = async (): Promise<readonly AlarmState[]> => {
+  const refresh = async (): Promise<readonly AlarmState[]> => {
     await Promise.all([...watched.values()].filter(isGauge).map(addGauge));
     return evaluate();
   };
@@ -126,7 +126,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
     while (!closing.signal.aborted) {
       await delay(evaluatedEvery, closing.signal);
       // Gauges fail while the system closes.
-      if (!closing.signal.aborted) await look().catch(() => evaluate());
+      if (!closing.signal.aborted) await refresh().catch(() => evaluate());
     }
   };
   const running = alarms.length === 0 ? Promise.resolve() : run();
@@ -151,7 +151,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
     sums: (metric, from, to, period) => sums.sums(keyOf(metric), from, to, period),
     percentiles: (metric, percent, range) => samples.percentiles(keyOf(metric), percent, range),
     states: evaluate,
-    look,
+    refresh,
     values: (logicalId) => {
       const alarm = alarms.find((each) => each.logicalId === logicalId);
       return alarm === undefined ? [] : evaluatedBy(alarm).map(({ value }) => value);

@@ -6,8 +6,8 @@ import { type Operation, parseJsonObject } from "./operation.ts";
 
 /** Metrics of AWS/SQS that are measured here; each has the dimension QueueName. */
 const counted = ["NumberOfMessagesSent", "NumberOfMessagesReceived", "NumberOfEmptyReceives"] as const;
-/** Maximum duration of a call. */
-const timestampInSeconds = 120;
+/** A period that ended at most this long ago counts as current. */
+const toleratedSeconds = 120;
 const age = "ApproximateAgeOfOldestMessage";
 export const queueMetricNames = [...counted, age] as const;
 export type QueueMetricName = (typeof queueMetricNames)[number];
@@ -52,7 +52,7 @@ export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueM
       const seconds = now() / 1000;
       // Only the current age is known; past ages are not kept. A range that ends "now" has just ended.
       const at = beginOf(Math.min(seconds, to - 0.001), period);
-      if (sent === undefined || at < from || seconds - to > timestampInSeconds) return new Map();
+      if (sent === undefined || at < from || seconds - to > toleratedSeconds) return new Map();
       return new Map([[at, Math.max(0, Math.floor((now() - sent) / 1000))]]);
     },
   };

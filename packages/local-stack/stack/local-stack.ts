@@ -110,7 +110,7 @@ export type LocalStack = {
   alarms(): readonly AlarmState[];
   readonly alarmPlans: StackPlan["alarms"];
   /** Polls the gauges (ages and depths of queues) before evaluating the alarms. */
-  lookAtAlarms: Alarms["look"];
+  refreshAlarms: Alarms["refresh"];
   alarmValues: Alarms["values"];
   accessLog(): readonly AccessLogEntry[];
   statusCounts(): ReadonlyMap<number, number>;

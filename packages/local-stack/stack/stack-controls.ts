@@ -51,7 +51,7 @@ export function stackControls(started: StartedStack): LocalStack {
     occupyConcurrency: started.account.occupy,
     alarms: alarms.states,
     alarmPlans: plan.alarms,
-    lookAtAlarms: alarms.look,
+    refreshAlarms: alarms.refresh,
     alarmValues: alarms.values,
     accessLog: () => apis.flatMap((api) => api.accessLog()),
     statusCounts: () => sumOf(apis.map((api) => api.statusCounts())),

@@ -60,7 +60,7 @@ export class History {
   readonly #events: StoredEvent[] = [];
   readonly #asked = new Set<Person>();
   /** People whose erasure has begun its last search of the dead letters. */
-  readonly #lookedFor = new Set<string>();
+  readonly #searched = new Set<string>();
   #at = 0;
   #count = 0;
 
@@ -130,7 +130,7 @@ export class History {
         return this.#world.hideDeadLetters();
       default:
         // A failure after the last search of the dead letters is not the erasure's to find.
-        if (what === "given up" || !this.#lookedFor.has(person.userId)) await this.#leave(what, person, form);
+        if (what === "given up" || !this.#searched.has(person.userId)) await this.#leave(what, person, form);
     }
   }
 
@@ -276,7 +276,7 @@ export class History {
     await world.tick();
     for (const { body } of tasks) {
       const { subject, pass, next } = readEraseTask(body);
-      if (pass === 2 && next === "dead letters") this.#lookedFor.add(subject.id);
+      if (pass === 2 && next === "dead letters") this.#searched.add(subject.id);
     }
     world.failAfter(callsUntilFailure);
     const failed = await Promise.all(

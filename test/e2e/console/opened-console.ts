@@ -83,7 +83,7 @@ export async function openConsole(): Promise<OpenedConsole> {
     complaints,
     passAlarmTime: async (milliseconds) => {
       alarmsAreBehind -= milliseconds;
-      await stage.system.stack.lookAtAlarms();
+      await stage.system.stack.refreshAlarms();
     },
     start,
     [Symbol.asyncDispose]: () => closers.disposeAsync(),

@@ -188,13 +188,13 @@ test("a queue is measured when it is polled, and the maximum of a period counts"
   const plan = { ...refused, metrics: [queued(age)], threshold: 30, evaluationPeriods: 1 };
   const running = started([plan], []);
   gauges.set(age, 40);
-  expect(await running.look()).toMatchObject([{ state: "ALARM" }]);
+  expect(await running.refresh()).toMatchObject([{ state: "ALARM" }]);
   gauges.set(age, 2);
   time += minute;
-  await running.look();
+  await running.refresh();
   expect(running.values("Refused")).toEqual([40]);
   time += 15 * minute;
-  expect(await running.look()).toMatchObject([{ state: "OK" }]);
+  expect(await running.refresh()).toMatchObject([{ state: "OK" }]);
 });
 
 test("metrics together make one value, in which what was not measured is 0", async () => {
@@ -208,10 +208,10 @@ test("metrics together make one value, in which what was not measured is 0", asy
   );
   expect([...running.values("Sum"), ...running.values("Greatest")]).toEqual([0, 0]);
   gauges.set(age, 3);
-  await running.look();
+  await running.refresh();
   expect([...running.values("Sum"), ...running.values("Greatest")]).toEqual([3, 3]);
   gauges.set(depth, 4);
-  expect((await running.look()).map(({ state }) => state)).toEqual(["ALARM", "OK"]);
+  expect((await running.refresh()).map(({ state }) => state)).toEqual(["ALARM", "OK"]);
 });
 
 test("a lack goes off when nothing came in all of its periods, none of them before the start", () => {
