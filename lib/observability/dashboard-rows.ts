@@ -29,14 +29,14 @@ export type DashboardParts = {
 };
 
 /** A widget of a row, with the metrics of its left and its right axis. */
-export type MetricPanel = {
+type MetricPanel = {
   readonly title: string;
   readonly left: readonly IMetric[];
   readonly right?: readonly IMetric[];
 };
 
 /** A widget of a row that draws what log lines say. The query runs when somebody looks; a metric costs US$ 0.30 a month. */
-export type QueryPanel = {
+type QueryPanel = {
   readonly title: string;
   readonly logGroupName: string;
   readonly queryLines: readonly string[];

@@ -22,27 +22,51 @@ describe("the guide of deployment", () => {
     expect(Object.keys(outputs)).toEqual(expect.arrayContaining(named));
   });
 
+  const [, removal = ""] = /^## A removal$([\s\S]*?)^## /m.exec(guide) ?? [];
+  const removals = all(/```sh\n([\s\S]*?)```/g, removal).filter((block) =>
+    /^aws (?:s3|dynamodb) /m.test(block),
+  );
+
+  /** Runs a block with stand-ins for programs. @returns what was called of the AWS CLI, and what the shell says */
+  function callsOf(
+    block: string,
+    aws: string,
+  ): { readonly calls: readonly string[]; readonly stderr: string } {
+    const directory = mkdtempSync(join(tmpdir(), "removal-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    // Functions, not files: a file that was just written cannot be executed while a forked process holds it open.
+    const commands = `aws() { echo "$@" >> calls; ${aws}; }; npx() { :; }; node() { :; }`;
+    const script = `${commands}; output() { echo "$1"; }; ${block}`;
+    const { stderr } = spawnSync("bash", ["-c", script], { cwd: directory, encoding: "utf8" });
+    const isCalled = readdirSync(directory).includes("calls");
+    const text = isCalled ? readFileSync(join(directory, "calls"), "utf8") : "";
+    return { calls: text.trim().split("\n"), stderr };
+  }
+
   it.each([
     ["aws-cli/1.44.2 Python/3.12.3", false],
     ["aws-cli/2.33.0 Python/3.13.7", true],
   ])("removes nothing with a version of the AWS CLI that ignores endpoints: %s", (version, isTaken) => {
-    const [, removal = ""] = /^## A removal$([\s\S]*?)^## /m.exec(guide) ?? [];
-    const blocks = all(/```sh\n([\s\S]*?)```/g, removal).filter((block) =>
-      /^aws (?:s3|dynamodb) /m.test(block),
-    );
-    expect(blocks).toHaveLength(2);
-    for (const block of blocks) {
-      const directory = mkdtempSync(join(tmpdir(), "removal-"));
-      onTestFinished(() => rmSync(directory, { recursive: true }));
-      // Functions, not files: a file that was just written cannot be executed while a forked process holds it
-      // open.
-      const commands = `aws() { echo "$@" >> calls; [ "$1" != --version ] || echo "${version}"; }; npx() { :; }; node() { :; }`;
-      const script = `${commands}; output() { echo "$1"; }; ${block}`;
-      const { stderr } = spawnSync("bash", ["-c", script], { cwd: directory, encoding: "utf8" });
-      expect(readdirSync(directory), stderr).toContain("calls");
-      const calls = readFileSync(join(directory, "calls"), "utf8").trim().split("\n");
+    expect(removals).toHaveLength(2);
+    for (const block of removals) {
+      const { calls, stderr } = callsOf(block, `[ "$1" != --version ] || echo "${version}"`);
+      expect(calls, stderr).toContain("--version");
       expect(calls.some((call) => call !== "--version")).toBe(isTaken);
     }
+  });
+
+  it("deletes the queues of removed subscribers, and none of another stage whose name begins alike", () => {
+    const answers = [
+      '*--version*) echo "aws-cli/2.33.0" ;;',
+      "*list-queues*) printf 'removed\\ttwo\\tuntagged\\n' ;;",
+      "*list-queue-tags*removed*) echo income-events-prod ;;",
+      "*list-queue-tags*two*) echo income-events-prod-two ;;",
+      "*list-queue-tags*) echo None ;;",
+    ];
+    const { calls } = callsOf(removals.at(-1) ?? "", `case "$*" in ${answers.join(" ")} esac`);
+    expect(calls.filter((call) => call.startsWith("sqs delete-queue"))).toEqual([
+      "sqs delete-queue --queue-url removed",
+    ]);
   });
 
   it("shows valid settings of production", () => {
