@@ -3,6 +3,8 @@ export type MaskOptions = {
   readonly shown?: ReadonlySet<string>;
   /** Whether a member stays unmasked: names of events and states, and ids, but never personal data. */
   readonly isOpen?: (name: string, value: unknown) => boolean;
+  /** Members that hold what an operator keeps about a person: nothing in them is open. */
+  readonly closed?: ReadonlySet<string>;
 };
 
 /** Nothing deeper is shown, because unlimited nesting would crash the process. */
@@ -32,9 +34,9 @@ export function mask(value: unknown, options: MaskOptions = {}, depth = 0): unkn
 
 function maskMembers(value: object, options: MaskOptions, depth: number): object {
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      options.isOpen?.(name, member) === true ? member : mask(member, options, depth + 1),
-    ]),
+    Object.entries(value).map(([name, member]) => {
+      if (options.closed?.has(name) === true) return [name, mask(member, {}, depth + 1)];
+      return [name, options.isOpen?.(name, member) === true ? member : mask(member, options, depth + 1)];
+    }),
   );
 }

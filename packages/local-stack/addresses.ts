@@ -146,7 +146,7 @@ function subscriberLines(
   const [prints, program] = getsData
     ? ["each user's income by month", "examples/monthly-income/main.ts"]
     : ["each message's type and subject", "examples/minimal/subscriber.ts"];
-  return [`For the subscriber ${name}, ${prints}:`, ...environment, `  node ${program}`];
+  return [`For the subscriber ${name}, ${prints}:`, ...environment, `  npx node ${program}`];
 }
 
 function subscriberEnvironment(addresses: Addresses, subscriber: SubscriberAddress): readonly string[] {

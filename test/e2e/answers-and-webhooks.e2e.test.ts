@@ -214,7 +214,7 @@ describe("webhooks as other providers send them", () => {
     expect(await differences()).toEqual(["unsigned"]);
     expect(await findings()).toContainEqual({
       code: "webhooks-unsigned",
-      what: expect.stringMatching(/^The webhooks of users are signed here, not signed there/),
+      what: expect.stringMatching(/^The provider does not sign the webhooks of users/),
     });
     await json("webhooks", "register");
     expect(await differences()).toEqual([]);

@@ -110,12 +110,10 @@ function textOf(queue: string, { redriven, left, again, failed, twice }: Redrive
     ...(failed.length > 0 ? [`could not be sent: ${failed.length}`] : []),
   ];
   return [
-    `Sent ${deadLettersText(redriven)} to the queue of ${queue}. Seen and left: ${left}` +
+    `Sent ${deadLettersText(redriven)} to the queue of ${queue}. Left in place: ${left}` +
       (ofThose.length === 0 ? "." : ` (${ofThose.join(", ")}).`),
-    ...(twice > 0 ? [`Sent, but not taken away: ${twice}. They will come twice.`] : []),
-    ...(inFlight > 0
-      ? [`In the hands of another reader: ${inFlight}. Run the command again in some minutes.`]
-      : []),
+    ...(twice > 0 ? [`Sent, but not deleted: ${twice}. They will arrive twice.`] : []),
+    ...(inFlight > 0 ? [`Held by another reader: ${inFlight}. Run the command again in some minutes.`] : []),
   ].join("\n");
 }
 

@@ -35,7 +35,7 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "list",
     summary:
-      "Lists documents without their data, latest change first. For one user or account it also lists the retained versions; otherwise it reads the whole table, and asks first where that costs.",
+      "Lists documents without their data, latest change first. For one user or account it also lists the retained versions; otherwise it reads the whole table, and asks first if that costs money.",
     asks: true,
     examples: [
       "npx income-events documents list --account 9c858901-8a57-4791-81fe-4c455b099bc9",
@@ -54,7 +54,7 @@ export function addTo(group: Command): void {
   addCommand<ExportFlags>(group, {
     name: "export",
     summary:
-      "Exports documents with their data to a directory, as gzip NDJSON with a schema. Reads the whole table, and asks first where that costs. Run it again to continue an interrupted export.",
+      "Exports documents with their data to a directory, as gzip NDJSON with a schema. Reads the whole table, and asks first if that costs money. Run it again to continue an interrupted export.",
     asks: true,
     examples: [
       "npx income-events documents export --endpoint income --since 2026-11-01 --to income-november",

@@ -49,7 +49,7 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "list",
     summary:
-      "Lists events, newest first: of one user or account from the table, otherwise from the functions' logs. --state reads the whole table, and asks first where that costs.",
+      "Lists events, newest first: of one user or account from the table, otherwise from the functions' logs. --state reads the whole table, and asks first if that costs money.",
     asks: true,
     examples: [
       "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    includes the user's accounts",
@@ -158,7 +158,7 @@ function checkFilter({ kind, type }: EventQuery["filter"], subject: Subject | un
       (kind === undefined || kindOf(one) === kind),
   );
   if (selected.length === 0)
-    throw CommandError.usage(`--type ${type} does not come by --kind ${kind}: leave one out.`);
+    throw CommandError.usage(`--type ${type} never arrives as --kind ${kind}: leave one out.`);
   if (subject === undefined || selected.some((one) => eventsWith[subject.kind].includes(subjectKindOf(one))))
     return;
   const filter = type === undefined ? `--kind ${kind}` : `--type ${type}`;

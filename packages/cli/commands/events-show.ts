@@ -7,6 +7,7 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
+import { commandLine } from "../core/command-line.ts";
 import { type SubjectFlags, subjectFlag } from "../core/flags.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
@@ -29,7 +30,7 @@ export function addTo(group: Command): void {
   addCommand<Flags>(group, {
     name: "show <id>",
     summary:
-      "Shows a stored event by its id or a prefix of it: timeline, and body, masked. Without its user or account it may read the whole table, and asks first where that costs.",
+      "Shows a stored event by its id or a prefix of it: timeline, and body, masked. Without its user or account it may read the whole table, and asks first if that costs money.",
     asks: true,
     examples: [
       "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
@@ -97,7 +98,7 @@ async function showUnstored(operation: Operation, id: string, subject: Subject |
   const rows = deadLetters.map(({ queue, sentAt, reason, id: whole }) => [queue, sentAt, reason, whole]);
   operation.terminal.result(
     { stage: operation.deployment.stage, event: null, deadLetters },
-    `It is not stored, but among the dead letters (dlq show):\n\n${tableText(["QUEUE", "SENT", "REASON", "ID"], rows)}`,
+    `Not stored. It is among the dead letters, which npx income-events dlq show QUEUE shows:\n\n${tableText(["QUEUE", "SENT", "REASON", "ID"], rows)}`,
   );
 }
 
@@ -143,13 +144,13 @@ function textOf({ event, timeline, document, body, reveal }: Shown): string {
     "",
     ...(document === undefined ? [] : [documentLine(document), ""]),
     ...(body === undefined
-      ? ["The body is gone."]
+      ? ["The body has expired."]
       : [reveal ? "Body:" : "Body, masked (--reveal shows it):", printableJson(body, 2)]),
   ].join("\n");
 }
 
 function documentLine({ subject, endpoint, dates, version, isOfEvent }: EventDocument): string {
   const flags = [...(dates === undefined ? [] : ["--dates", dates]), "--of-version", version];
-  const line = ["documents get", subject.kind, subject.id, endpoint, ...flags].join(" ");
-  return oneLine(`${isOfEvent ? "It led to" : "Its document is now"}: ${line}`);
+  const line = commandLine`npx income-events documents get ${[subject.kind, subject.id, endpoint, ...flags]}`;
+  return oneLine(`${isOfEvent ? "Show its document" : "Show the current document"}: ${line}`);
 }

@@ -91,14 +91,14 @@ function chooseSubscriber(deployment: Operation["deployment"], name: string): Su
   throw CommandError.usage(
     `The stage ${deployment.stage} has no subscriber named ${ownSubscriber}. Add one to its settings and deploy:\n` +
       `  "subscribers": [{ "name": "${ownSubscriber}" }, …]\n` +
-      "Or choose one with --subscriber; forwarding takes its messages from its queue.",
+      "Or choose one with --subscriber: its messages are then taken from its queue.",
   );
 }
 
 function consequence(name: string): string {
   return (
-    `This takes the messages of the subscriber ${name} away from whoever reads its queue: each goes to this machine,\n` +
-    `and is deleted once it is answered. For yourself add a subscriber named ${ownSubscriber} to the stage's settings.`
+    `This takes messages from the queue of the subscriber ${name}, and its own reader misses them: each is deleted once your\n` +
+    `program answers. To get copies instead, add a subscriber named ${ownSubscriber} to the stage's settings.`
   );
 }
 
@@ -106,6 +106,6 @@ async function showSystem({ deployment, terminal }: Operation): Promise<void> {
   const { stage, local } = deployment;
   if (local === undefined)
     throw CommandError.usage(`The stage ${stage} does not run on this machine: leave --outputs out.`);
-  const { details = "It was started by a program that wrote no addresses.", ...place } = local;
+  const { details = "The program that started it wrote no addresses.", ...place } = local;
   terminal.result({ stage, ...place, details }, details);
 }

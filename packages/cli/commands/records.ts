@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { scanTable } from "../../../adapters/dynamodb/table-scan.ts";
+import type { Attributes } from "../../../domain/event/events.ts";
 import { isClean } from "../../../domain/event/json.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { parseState, type State } from "../../../domain/state/state.ts";
@@ -7,7 +8,7 @@ import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag } from "../core/flags.ts";
-import { agreeToScan } from "../core/scan-consent.ts";
+import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { loadData, loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { recordData, recordText } from "../records/record-view.ts";
@@ -28,11 +29,11 @@ export function addTo(group: Command): void {
     run: showRecord,
   })
     .option("--data <endpoint>", "also show the data of this endpoint, masked unless --reveal is given")
-    .option("--reveal", "show the data unmasked; of all endpoints unless --data names one");
+    .option("--reveal", "show attributes and data unmasked; data of all endpoints unless --data names one");
   addCommand<FindFlags>(group, {
     name: "find",
     summary:
-      "Finds users by an attribute, such as your own number of a loan. It reads the whole table, and asks first where that costs.",
+      "Finds users by an attribute, such as your loan number. Reads the whole table, and asks first if that costs money.",
     asks: true,
     examples: ["npx income-events records find --attribute loanId=L-1001"],
     run: findRecords,
@@ -75,23 +76,10 @@ function parseSubject(kind: string | undefined, id = ""): Subject {
 type FindFlags = { readonly attribute: string };
 
 export async function findRecords(operation: Operation, { attribute }: FindFlags): Promise<void> {
-  const { deployment, clients, terminal } = operation;
+  const { deployment, terminal } = operation;
   const [name, value] = attributeFlag(attribute);
   const onScanned = await agreeToScan(operation);
-  const found: State[] = [];
-  let read = 0;
-  const wanted = { sortKeys: ["STATE"], attributes: ["state"] };
-  for await (const { items, examined } of scanTable(
-    clients.dynamodb,
-    deployment.output("TableName"),
-    wanted,
-  )) {
-    const states = items.map(({ state }) => parseState(state));
-    found.push(...states.filter(({ attributes }) => attributes?.values[name] === value));
-    read += examined;
-    onScanned(read, found.length);
-  }
-  const users = found.toSorted((one, other) => (one.subject.id < other.subject.id ? -1 : 1));
+  const users = await scanUsers(operation, (attributes) => attributes[name] === value, onScanned);
   terminal.result(
     {
       stage: deployment.stage,
@@ -104,6 +92,28 @@ export async function findRecords(operation: Operation, { attribute }: FindFlags
           users.map(({ subject, deleted }) => [nameOf(subject), deleted ? "yes" : "no"]),
         ),
   );
+}
+
+/** The states of users whose attributes match, ordered by id. Reads the whole table. */
+export async function scanUsers(
+  { deployment, clients }: Pick<Operation, "deployment" | "clients">,
+  isMatch: (attributes: Attributes) => boolean,
+  onScanned: OnScanned = () => undefined,
+): Promise<readonly State[]> {
+  const found: State[] = [];
+  let read = 0;
+  const wanted = { sortKeys: ["STATE"], attributes: ["state"] };
+  for await (const { items, examined } of scanTable(
+    clients.dynamodb,
+    deployment.output("TableName"),
+    wanted,
+  )) {
+    const states = items.map(({ state }) => parseState(state));
+    found.push(...states.filter(({ attributes }) => attributes !== undefined && isMatch(attributes.values)));
+    read += examined;
+    onScanned(read, found.length);
+  }
+  return found.toSorted((one, other) => (one.subject.id < other.subject.id ? -1 : 1));
 }
 
 function attributeFlag(text: string): readonly [name: string, value: string] {

@@ -110,14 +110,14 @@ function repairReport({ failures, table }: Parts, dryRun: boolean): RepairReport
 function failuresText({ batches, changes }: RepairedFailures, dryRun: boolean): string {
   const what = `${changes} changes in ${batches} batches that the relay did not deliver`;
   return dryRun
-    ? `There are ${what}. Nothing was done.`
+    ? `Found ${what}. Nothing was done.`
     : `Relayed ${what}; they are removed from the failures bucket.`;
 }
 
 function repairedText({ repaired: { events, states, documents } }: Repaired, dryRun: boolean): string {
   const what = `${events} events, ${states} states and ${documents} documents`;
   return dryRun
-    ? `It would derive again what follows from ${what}. Nothing was done.`
+    ? `A repair would process ${what} again. Nothing was done.`
     : `Repaired ${what}. Messages sent before are sent again, with the same ids.`;
 }
 

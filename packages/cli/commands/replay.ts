@@ -206,19 +206,19 @@ function replayReport({ run, unreadable }: Replayed, dryRun: boolean): ReplayRep
   const { messages, pending, sent } = run.counts;
   const lines = [
     dryRun
-      ? `Of ${messages} messages each subscriber would get what its filter takes. Nothing was sent.`
-      : `The replay ${run.id} is done. Of ${messages} messages each subscriber got what its filter takes.`,
+      ? `A replay would send up to ${messages} messages to each subscriber, by its filter. Nothing was sent.`
+      : `The replay ${run.id} is done: up to ${messages} messages to each subscriber, by its filter.`,
     tableText(["SUBSCRIBER", "MESSAGES"], Object.entries(sent)),
     ...(pending === 0
       ? []
       : [
-          `${pending} events were left out: nothing has followed them yet, and their messages are still to come.`,
+          `Skipped ${pending} events that are still being processed: their messages are sent when that is done.`,
         ]),
   ];
   const data = { ...(dryRun ? {} : { replayId: run.id }), messages, sent, pending, unreadable };
   const text = lines.join("\n");
   if (unreadable.length === 0) return { data, text };
   const names = unreadable.map(({ pk, sk }) => oneLine(`${pk} ${sk}`)).join("\n  ");
-  const problem = `Nothing was sent of ${unreadable.length} items that this release can't read:\n  ${names}`;
+  const problem = `Skipped ${unreadable.length} items that this release can't read:\n  ${names}`;
   return { data, text, problem };
 }

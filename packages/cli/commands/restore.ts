@@ -57,9 +57,8 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
 
 function consequences(source: string, stage: string): string {
   return (
-    `This copies what the table of the stage ${stage} lacks from ${source}, which is read twice. Each item passes the stream\n` +
-    "as any write does: subscribers get messages again, with the ids that these had, and the data of connected accounts is\n" +
-    "fetched again, within the provider's rate."
+    `This copies the items that the table of the stage ${stage} lacks from ${source}, which is read twice. Subscribers get\n` +
+    "messages again, with the same ids, and the data of connected accounts is fetched again, within the provider's rate limit."
   );
 }
 

@@ -90,7 +90,7 @@ async function setSigning(ports: RotationPorts, stage: string, terminal: Termina
   await registerNewValue(ports, `until webhooks register has run, the provider does not sign with it`);
   terminal.result(
     { stage, done: "signing", ...(previousUntil && { previousUntil }) },
-    `The stage ${stage} takes bodies that are signed with this key.` +
+    `The stage ${stage} accepts bodies that are signed with this key.` +
       (previousUntil === undefined
         ? ""
         : ` Those signed with the one before are taken until ${previousUntil}.`),
@@ -106,7 +106,7 @@ async function endSigning(ports: RotationPorts, stage: string, terminal: Termina
   terminal.result(
     { stage, done: was ? "signing removed" : "unsigned" },
     was
-      ? `The stage ${stage} takes bodies without a signature, and the webhooks are registered without a key.`
+      ? `The stage ${stage} accepts bodies without a signature, and the webhooks are registered without a key.`
       : `The stage ${stage} has no signing key. The webhooks are registered without one.`,
   );
 }

@@ -78,6 +78,6 @@ export async function testSubscriber(
   await clients.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: jsonText(message) }));
   terminal.result(
     { stage, subscriber: name, message },
-    `Sent to ${name}: ${message.type} ${message.id}. Its reader gets it as any other message; it announces nothing.`,
+    `Sent to ${name}: ${message.type} ${message.id}. Readers skip it.`,
   );
 }

@@ -68,7 +68,7 @@ async function setProven(
     await tokenSecret(secretsManager, secret).discard(versionId);
     if (!(error instanceof FailureError)) throw error;
     throw CommandError.failed(
-      `The token could not be tried: ${error.message}. The current one stays. To set it untried: npx income-events token set --force < token.txt`,
+      `The token could not be tested: ${error.message}. The current one stays. To set it without a test: npx income-events token set --force < token.txt`,
     );
   }
   if (outcome === "refreshed") return;

@@ -61,7 +61,9 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   const subscribers = chooseSubscribers(queues, flags.subscriber, client.endpoint !== undefined);
   const { secret } = await webhookSecretStore(secretsManager, output("WebhookSecretArn")).read();
   if (secret === undefined)
-    throw CommandError.noDeployment(`The webhook secret of the stage ${stage} is empty.`);
+    throw CommandError.noDeployment(
+      `The webhook secret of the stage ${stage} is empty. Set one: npx income-events secret rotate`,
+    );
   const webhooksUrl = webhooksAddress(deployment);
   const sender = new WebhookSender({ webhooksUrl, secretHeader: secretHeaderOf(deployment), secret }, atOnce);
   const checks: Check[] = [];
@@ -112,10 +114,10 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
     subscribers: { read: subscribers.read.map(({ name }) => name), left: subscribers.left },
   };
   if (typeof flags.json === "string") await writeFile(flags.json, `${JSON.stringify(report, null, 2)}\n`);
-  const left = `Not read, and left with the run's messages: ${subscribers.left.join(", ")}.`;
+  const left = `These subscribers were not read and keep the run's messages: ${subscribers.left.join(", ")}.`;
   const summary = [
     `\n${passed} of ${checks.length} checks of the stage ${stage} passed; ${sender.counts.sent} webhooks sent, at most ${sender.counts.atOnce} concurrently.`,
-    `${counts.documentsRead} documents read that messages of the stage announced, ${counts.documentsMissing} missing.`,
+    `${counts.documentsRead} announced documents read, ${counts.documentsMissing} missing.`,
     ...(subscribers.left.length === 0 ? [] : [left]),
     `Ids of this run begin with ${mark}. To delete its records:`,
     commandLine`  npx income-events verify ${[...deploymentFlags(flags), "--erase", mark]}`,

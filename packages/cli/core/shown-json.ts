@@ -20,6 +20,9 @@ const openMembers: ReadonlySet<string> = new Set([
   ...["created_at", "updated_at", "date_start", "date_end", "start", "end", "since", "time", "receivedAt"],
 ]);
 
+/** Fields with an operator's own data about a user, such as a loan's id, which may be a UUID. */
+const closed: ReadonlySet<string> = new Set(["metadata", "attributes"]);
+
 /** The subject of the pipeline's messages: `account/ID`, possibly with a suffix. */
 const subjectName = /^(user|account|company-account)\/[\w%.~-]+(\/[\w%.~-]+)*$/;
 
@@ -36,7 +39,7 @@ export function shownJson(text: string, { reveal, ids, isMessage = false }: Show
   if (reveal && isTooDeep(text)) return text;
   const value = tryTo(() => (reveal ? losslessValue(text) : JSON.parse(text)), text);
   const shown = new Set(ids.filter((id) => id !== undefined));
-  return reveal ? value : mask(value, { shown, ...(isMessage && { isOpen }) });
+  return reveal ? value : mask(value, { shown, closed, ...(isMessage && { isOpen }) });
 }
 
 /** Text that is not JSON is treated as one string. */

@@ -43,7 +43,7 @@ export function checkFunction(
   { State, StateReason, LastUpdateStatus, LastUpdateStatusReason }: FunctionState,
   stage: string,
 ): readonly Finding[] {
-  const why = "It does not work as it is deployed.";
+  const why = "It can't run as it is deployed.";
   const broken = (reason = "no reason is given"): readonly Finding[] => [
     {
       code: "function-failed",

@@ -74,7 +74,7 @@ export function checkClockSkew(aws: Date, own: Date): readonly Finding[] {
       code: "clock-off",
       severity: "warning",
       what: `The clock of this machine is ${off} AWS's.`,
-      why: "Ages and ends are shown wrong, and from five minutes on AWS refuses calls.",
+      why: "Ages and expiry times are shown wrong. AWS refuses calls from a difference of five minutes.",
       fix: "sudo timedatectl set-ntp true",
     },
   ];
@@ -96,7 +96,7 @@ export function checkReconciliation(run: Run | undefined, now: Date): Examined {
         code,
         severity: "warning",
         what: `The last reconciliation failed ${fromNow(new Date(run.endedAt ?? run.startedAt), now)}: ${oneLine(run.failure)}.`,
-        why: "What webhooks did not announce is not found until the next one.",
+        why: "Data that no webhook announced is missing until the next reconciliation.",
         fix: "npx income-events reconcile now",
       },
     ],

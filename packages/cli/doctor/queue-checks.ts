@@ -104,8 +104,8 @@ export function checkReader(
 ): readonly Finding[] {
   const behind = `${waiting} messages wait, the oldest for ${spanText(oldestSeconds)}`;
   const why =
-    `What waits for ${spanText(retentionSeconds)} is deleted, and ${name} never gets it: start its reader. ` +
-    "The command shows how it catches up.";
+    `SQS deletes messages after ${spanText(retentionSeconds)}: start the reader of ${name}. ` +
+    "The command shows its progress.";
   const fix = "npx income-events status --section subscribers";
   const of = { severity: "error", why, fix } as const;
   if (neverRead === true && oldestSeconds >= shortestWaitInSeconds) {
@@ -136,6 +136,6 @@ const givenUp: Finding = {
   code: "undelivered-changes",
   severity: "error",
   what: "The relay did not deliver changes of the table; they are kept in the failures bucket.",
-  why: "What follows from them has not happened: states, fetches, messages to subscribers.",
+  why: "Their states, fetches and messages to subscribers are missing.",
   fix: "npx income-events repair --failures",
 };

@@ -26,7 +26,7 @@ function withFlags(fix: string, options: DeploymentOptions): string {
 }
 
 function onThisMachine(fix: string, { client }: Pick<Deployment, "client">): string {
-  if (fix.startsWith("npx cdk deploy")) return "npm start    (after Ctrl-C where it runs)";
+  if (fix.startsWith("npx cdk deploy")) return "npm start    (after Ctrl-C if it runs)";
   if (!fix.startsWith("aws ")) return fix;
   const { endpoint = "", region, credentials } = client;
   const environment = [

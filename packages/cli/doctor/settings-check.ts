@@ -35,8 +35,8 @@ export function examineSettings(
     {
       code: "settings-differ",
       severity: "warning",
-      what: `The stage ${stage} is deployed with other settings than ${file}, or with those of another release.${named === "" ? "" : ` Not as there: ${named}.`}`,
-      why: "What was changed there since has no effect.",
+      what: `The stage ${stage} is deployed with other settings than ${file}, or with those of another release.${named === "" ? "" : ` Different: ${named}.`}`,
+      why: "Later changes to the file have no effect.",
       fix: deployAgain(stage),
     },
   ];

@@ -57,7 +57,7 @@ function findingOf(token: TokenStatus, now: Date): Finding | undefined {
     code: "token-questioned",
     severity: "warning",
     what: "The provider refused a call with the token.",
-    why: "Either the token is of no use, or one of the provider's paths is: the refresher finds out.",
+    why: "Either the token or one path of the provider is wrong. The refresher tests the token.",
     fix: "npx income-events token refresh --now",
   };
 }

@@ -23,7 +23,7 @@ const emptySecret: Finding = {
   code: "webhook-secret-empty",
   severity: "error",
   what: "The webhook secret is empty.",
-  why: "Every webhook is refused with 503. The provider tries each again for some days, then it is lost.",
+  why: "Every webhook is refused with 503. The provider retries each for three days; then it is lost.",
   fix: "npx income-events secret rotate",
 };
 
@@ -70,13 +70,13 @@ function differingFinding({ kinds, of }: Differing): Finding {
     case "unsigned":
       return {
         ...{ code: "webhooks-unsigned", severity: "error", fix },
-        what: `The webhooks of ${kinds} are signed here, not signed there: this stage takes signed bodies only, and the provider signs none.`,
+        what: `The provider does not sign the webhooks of ${kinds}, and this stage accepts only signed ones.`,
         why: refused,
       };
     case "signed":
       return differ(
-        `The webhooks of ${kinds} are signed there, not signed here.`,
-        "This stage does not check their signatures. Set the key with secret rotate --signing, or register without.",
+        `The provider signs the webhooks of ${kinds}, and this stage does not check the signatures.`,
+        "Anyone who knows the secret could send them. To check signatures, set the key with secret rotate --signing.",
       );
     case "header":
       return {

@@ -79,9 +79,7 @@ async function forwardBatch(batch: readonly Message[], ports: ForwardPorts): Pro
       if (held.length === 0) break;
       const [first] = posted.filter((each) => each.outcome === "unreachable");
       if (tries === 0 && first?.outcome === "unreachable") {
-        report(
-          `Nobody answers there (${first.reason}). ${held.length} messages are held until somebody does.`,
-        );
+        report(`No answer (${first.reason}). Holding ${held.length} messages until there is one.`);
       }
       await hold(ports, held);
       await wait(Math.min(longestWaitInSeconds, 2 ** tries));

@@ -23,7 +23,7 @@ export const alarmRecipientsCheck: PreflightCheck = {
 };
 
 const publisher = "cloudwatch.amazonaws.com";
-const why = "Alarms go off, and nobody is notified.";
+const why = "Alarms notify nobody.";
 
 async function checkGivenTopic(account: Account, topicArn: string): Promise<readonly Finding[]> {
   try {
@@ -94,7 +94,7 @@ export async function checkSubscriptions(
         what: isPending
           ? `${email} has not confirmed to be notified of alarms.`
           : `${email} is not notified of alarms: SNS has forgotten the address, which was not confirmed within 48 hours, or which unsubscribed.`,
-        why: "Alarms go off, and nobody reads of them at that address.",
+        why: "Alarms do not reach that address.",
         fix: isPending
           ? "follow the link in the mail of AWS Notifications, within 48 hours of the deployment"
           : commandLine`aws sns subscribe --topic-arn ${topicArn} --protocol email --notification-endpoint ${email}`,

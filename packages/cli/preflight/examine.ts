@@ -78,7 +78,7 @@ function isWithoutAddress(error: unknown): boolean {
 
 function absent(name: string, region: string): Finding {
   return {
-    what: `${region} has no service that could answer for ${name}.`,
+    what: `${region} lacks a service that this check needs: ${name}.`,
     why: "The stage needs that service in its own region.",
     fix: "set AWS_REGION to a region that has it",
   };

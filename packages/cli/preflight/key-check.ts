@@ -27,8 +27,8 @@ export const keyChangeCheck: PreflightCheck = {
       return [];
     return [
       {
-        what: `The deployed stack encrypts with ${used}, which the new settings name no longer.`,
-        why: "Nobody could read messages and objects that it encrypted: messages expire in their queues, reads of large documents fail, and erasures stay incomplete.",
+        what: `The deployed stack encrypts with ${used}, which the new settings no longer name.`,
+        why: "Messages and objects that it encrypted become unreadable: messages expire in their queues, reads of large documents fail, and erasures stay incomplete.",
         fix: `add it to encryption.previousKeyArns in stages/${stage}.json`,
       },
     ];
@@ -78,7 +78,7 @@ async function checkKeyPolicy(
 function consequenceFor(principal: string): string {
   if (principal.startsWith("logs."))
     return "No log group can be made: the deployment fails and is rolled back.";
-  if (principal.startsWith("cloudwatch.")) return "Alarms go off, and no mail is sent.";
+  if (principal.startsWith("cloudwatch.")) return "Alarms send no mail.";
   return "That subscriber can't read its queue, or can't once a role that the policy names is made anew.";
 }
 

@@ -59,8 +59,8 @@ export const firewallCheck: PreflightCheck = {
     if (aliases.some((alias) => alias.replace(/\.$/, "").endsWith(".cloudfront.net"))) return [];
     return [
       {
-        what: `The DNS record of ${name} leads to ${aliases.join(", ")}, and not to CloudFront.`,
-        why: "Webhooks, and all that is sent to that name, pass by the firewall.",
+        what: `The DNS record of ${name} leads to ${aliases.join(", ")} instead of CloudFront.`,
+        why: "Webhooks and all other requests to that name bypass the firewall.",
         fix: "lead the record to the distribution, or leave out webhooks.customDomain.behindCloudFront",
       },
     ];
@@ -90,7 +90,7 @@ export const throttleCheck: PreflightCheck = {
       return [
         {
           what: `webhooks.throttle.${setting} is ${own}, and API Gateway lets ${value} through in all of the account's APIs.`,
-          why: "Webhooks beyond it are answered 429 although the stage would take them.",
+          why: "Webhooks above it are answered 429, although the stage would accept them.",
           fix: `lower webhooks.throttle.${setting}, or ask for more: aws service-quotas list-service-quotas --service-code apigateway`,
         },
       ];

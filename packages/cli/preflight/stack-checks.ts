@@ -48,7 +48,7 @@ export const bootstrapCheck: PreflightCheck = {
     return [
       {
         what: `The account ${account.id} ${state} in ${account.region}; ${neededBootstrap} is needed.`,
-        why: "CDK refuses to deploy before it makes anything.",
+        why: "CDK refuses to deploy.",
         fix: commandLine`npx cdk bootstrap aws://${account.id}/${account.region}`,
       },
     ];
@@ -69,19 +69,19 @@ function checkStack(stack: Stack, stackName: string): readonly Finding[] {
   const what = `The stack ${stackName} has the status ${status}${isProtected ? " and is protected from termination" : ""}.`;
   const unprotect = commandLine`aws cloudformation update-termination-protection --stack-name ${stackName} --no-enable-termination-protection`;
   if (status === "ROLLBACK_COMPLETE" && isProtected)
-    return [{ what, why: "Its creation failed, and CDK can't remove it to begin again.", fix: unprotect }];
+    return [{ what, why: "Its creation failed, and CDK can't remove it to retry.", fix: unprotect }];
   if (status === "ROLLBACK_FAILED") {
     const look = commandLine`aws cloudformation describe-stack-events --stack-name ${stackName}    names what could not be removed: remove that`;
     return [
       {
         what,
-        why: "Its creation failed and so did its removal, which CDK tries again before it begins.",
+        why: "Its creation and its removal failed. CDK retries the removal before it deploys.",
         fix: isProtected ? `${look}; then: ${unprotect}` : look,
       },
     ];
   }
   if (status === "UPDATE_ROLLBACK_FAILED") {
-    const why = "A deployment failed and so did its rollback: no other can begin.";
+    const why = "A deployment and its rollback failed. No other deployment can start.";
     return [
       { what, why, fix: commandLine`npx cdk rollback -c stage=${stackName.replace("income-events-", "")}` },
     ];

@@ -74,10 +74,18 @@ export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<
       present<LinkedAccount>({ id, state: await records.loadState({ kind: "account", id }) }),
     ),
   );
-  const user = state && (await userOf({ type: "state", before: undefined, after: state }, records.loadState));
-  const attributes = (user ?? state)?.attributes?.values;
+  const attributes = await attributesOf(state, records);
   const known = present({ state, attributes, readiness, readyAccounts: ofUser?.accounts });
   return { subject, ...known, accounts, documents };
+}
+
+/** The attributes of the user whom a state is about. */
+export async function attributesOf(
+  state: State | undefined,
+  { loadState }: Pick<RecordPorts["records"], "loadState">,
+): Promise<Attributes | undefined> {
+  const user = state && (await userOf({ type: "state", before: undefined, after: state }, loadState));
+  return (user ?? state)?.attributes?.values;
 }
 
 /**

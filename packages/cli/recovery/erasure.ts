@@ -62,7 +62,7 @@ export function failWhileOpen(reports: readonly Pick<ErasureReport, "refused" | 
 
 /** Has the name of AWS's error, so that it is explained like one. */
 function notAskedFor(reason: string): Error {
-  const message = `The erasure could not be asked for (${reason}). Run the command again.`;
+  const message = `The erasure could not be requested (${reason}). Run the command again.`;
   return Object.assign(new Error(message), { name: reason });
 }
 

@@ -16,7 +16,7 @@ export function sandboxControl({ stage, local }: Pick<Deployment, "stage" | "loc
   const address = local?.sandbox?.control;
   if (address === undefined)
     throw CommandError.noDeployment(
-      `The stage ${stage} has no sandbox that can be told to fail: its provider is real. npm start brings one.`,
+      `The stage ${stage} has no sandbox: its provider is real. Start a system with one: npm start`,
     );
   return async (method, path, body) => {
     const response = await fetch(`${address}${path}`, {

@@ -125,9 +125,9 @@ function isOtherwise(webhook: Registration): boolean {
 }
 
 const differenceTexts: Readonly<Record<Difference, string>> = {
-  unsigned: "are signed here, not signed there",
+  unsigned: "are not signed by the provider",
   header: "lack the header of the secret",
-  signed: "are signed there, not signed here",
+  signed: "are signed and not checked here",
   method: "are not sent by POST",
   enabled: "are not enabled",
 };

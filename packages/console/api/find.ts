@@ -1,4 +1,4 @@
-import { showRecord } from "@income-events/cli/commands/records.ts";
+import { scanUsers, showRecord } from "@income-events/cli/commands/records.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { isWholeId, sinceFlag } from "@income-events/cli/core/flags.ts";
@@ -11,6 +11,7 @@ import {
 } from "@income-events/cli/logs/log-entries.ts";
 import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
+import type { Attributes } from "../../../domain/event/events.ts";
 import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import { type Asked, type ConsoleContext, param } from "../route.ts";
 import { runCommand } from "../run-command.ts";
@@ -20,7 +21,7 @@ export type Hit = {
   readonly id: string;
   /** The subject of an event or a message. */
   readonly subject?: Subject;
-  /** The type of an event; the function and the code that logged a message or a request. */
+  /** The type of an event; the function and the code that logged a message or a request; the user's matching attribute. */
   readonly detail?: string;
   /** The latest log line, ISO 8601. */
   readonly at?: string;
@@ -28,7 +29,12 @@ export type Hit = {
   readonly events?: readonly Pick<Hit, "id" | "subject">[];
 };
 
-export type Found = { readonly hits: readonly Hit[]; readonly hasMore: boolean };
+export type Found = {
+  readonly hits: readonly Hit[];
+  readonly hasMore: boolean;
+  /** Whether users' attributes were searched too. */
+  readonly hasAttributes: boolean;
+};
 
 const shortestPart = 6;
 /** UUIDs are in lower case in every log; ids of events are not UUIDs. */
@@ -38,12 +44,13 @@ const maxHits = 50;
 /**
  * Finds subjects, events, messages and requests by an id or a part of one. Reads whole ids of users and
  * accounts and names of messages in the table, parts of ids in its index, and the others in the functions'
- * logs of 7 days.
+ * logs of 7 days. If these have no match, searches all users' attributes: at once if that is free, otherwise with
+ * `attributes=yes`.
  */
 export async function findById({ operation, now }: ConsoleContext, asked: Asked): Promise<Found> {
   const text = idIn(asked);
   const known = await inTable(operation, text);
-  if (known.length > 0) return { hits: known, hasMore: false };
+  if (known.length > 0) return foundIn(known);
   const searched = beginningOfUuid.test(text) ? text.toLowerCase() : text;
   const entries = await entriesOf(operation, sinceFlag("7d", now()) ?? "", searched);
   const logged = await describeEvents(hitsIn(entries, searched), entries, operation);
@@ -51,7 +58,24 @@ export async function findById({ operation, now }: ConsoleContext, asked: Asked)
   const isWhole = logged.some(({ id }) => id === text);
   const subjects = isWhole ? [] : await find(searched, maxHits + 1);
   const hits = [...subjects.map(({ kind: type, id }) => ({ type, id })), ...logged];
-  return { hits: hits.slice(0, maxHits), hasMore: hits.length > maxHits };
+  const isFree = operation.deployment.local !== undefined;
+  if (hits.length > 0 || !(isFree || param(asked, "attributes") === "yes")) return foundIn(hits);
+  return foundIn(await byAttribute(operation, text), true);
+}
+
+function foundIn(hits: readonly Hit[], hasAttributes = false): Found {
+  return { hits: hits.slice(0, maxHits), hasMore: hits.length > maxHits, hasAttributes };
+}
+
+/** Users with a text in the value of an attribute. */
+async function byAttribute(operation: Operation, text: string): Promise<readonly Hit[]> {
+  const nameIn = (attributes: Attributes = {}) =>
+    Object.keys(attributes).find((name) => attributes[name]?.includes(text));
+  const users = await scanUsers(operation, (attributes) => nameIn(attributes) !== undefined);
+  return users.map(({ subject: { kind: type, id }, attributes }) => ({
+    ...{ type, id },
+    ...present({ detail: nameIn(attributes?.values) }),
+  }));
 }
 
 const subjectKinds = ["user", "account", "company-account"] as const;

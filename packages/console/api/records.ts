@@ -1,8 +1,11 @@
 import { eraseSubject } from "@income-events/cli/commands/erase.ts";
 import { showRecord } from "@income-events/cli/commands/records.ts";
+import { audited } from "@income-events/cli/core/audited.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { holdsOn } from "@income-events/cli/records/known-records.ts";
+import { attributesOf } from "@income-events/cli/records/record-lookup.ts";
+import { shownAttributes } from "@income-events/cli/records/record-view.ts";
 import { stateHistory } from "@income-events/cli/records/state-history.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
@@ -12,6 +15,7 @@ import {
   type ConsoleContext,
   change,
   checkTyped,
+  look,
   optionalTextIn,
   param,
   type Route,
@@ -28,6 +32,7 @@ export function recordRoutes(jobs: Jobs): readonly Route[] {
       return runCommand(operation, (each) => showRecord(each, {}, kind, id));
     }),
     read("/api/states", statesOf),
+    look("/api/attributes/reveal", revealAttributes),
     read("/api/record/history", ({ operation: { deployment, clients } }, asked) => {
       const ports = lookupPorts(clients.dynamodb, deployment.output("TableName"));
       const subject = subjectNamed(param(asked, "kind"), param(asked, "id"));
@@ -59,10 +64,27 @@ async function statesOf({ operation: { deployment, clients } }: ConsoleContext, 
       const [kind, id] = name.split("/");
       const { connected, deleted, unconfirmed, attributes } =
         (await records.loadState(subjectNamed(kind, id))) ?? {};
-      return [name, present({ connected, deleted, unconfirmed, attributes: attributes?.values })] as const;
+      const masked = attributes && shownAttributes(attributes.values, false);
+      return [name, present({ connected, deleted, unconfirmed, attributes: masked })] as const;
     }),
   );
   return { states: Object.fromEntries(states) };
+}
+
+/** The attributes of the subjects in `subjects`, as `user/ID`; the audit trail has an entry for each. */
+async function revealAttributes({ operation }: ConsoleContext, { body }: Asked) {
+  const { records } = lookupPorts(operation.clients.dynamodb, operation.deployment.output("TableName"));
+  const names = Array.isArray(body.subjects) ? body.subjects.slice(0, maxStates).map(String) : [];
+  const attributes = await Promise.all(
+    names.map(async (name) => {
+      const [kind, id] = name.split("/");
+      const subject = subjectNamed(kind, id);
+      const act = { act: "reveal", target: `attributes of ${subject.kind}`, subject } as const;
+      const load = async () => attributesOf(await records.loadState(subject), records);
+      return [name, (await audited(operation, act, load, 1)) ?? {}] as const;
+    }),
+  );
+  return { attributes: Object.fromEntries(attributes) };
 }
 
 /** @throws CommandError if it names no subject */

@@ -199,7 +199,7 @@ describe("bad input and faults, of every command", () => {
     it.each([
       ["events list --type user.created --account ID", "is never about --account"],
       ["events list --type company-account.* --account ID", "is never about --account"],
-      ["events list --kind users --type account.created", "does not come by --kind users"],
+      ["events list --kind users --type account.created", "never arrives as --kind users"],
       ["events list --since 2999-01-01", "is in the future"],
       ["replay --all-subscribers --since 1h --until 2h", "is not before --until"],
       ["repair --since 2999-01-01", "is in the future"],

@@ -122,7 +122,7 @@ export function describeCommands(use: () => OperatedStage): void {
         system.sandbox.fault({ path: "/users", status: 503, share: 1 });
         expect(await set(token)).toMatchObject({
           code: 1,
-          stderr: expect.stringMatching(/could not be tried: the provider answered 503\..* --force /),
+          stderr: expect.stringMatching(/could not be tested: the provider answered 503\..* --force /),
         });
         expect(await storedToken()).toBe(before);
         expect(await set(token, "--force")).toMatchObject({ code: 0 });

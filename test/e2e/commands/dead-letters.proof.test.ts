@@ -167,7 +167,7 @@ describe("dead letters, from the command line", () => {
       stack.functions.find(({ name }) => name === plan.name)?.serve([plan]);
     const result = await run("redrive", "accounts");
     expect(result).toMatchObject({ code: 0, stderr: "" });
-    expect(result.stdout).toContain("Sent 1 dead letter to the queue of accounts. Seen and left: 0.");
+    expect(result.stdout).toContain("Sent 1 dead letter to the queue of accounts. Left in place: 0.");
 
     await eventually(async () => {
       const { events } = await readTable(operated.system.access, output("TableName"));
@@ -196,7 +196,7 @@ describe("dead letters, from the command line", () => {
   it("reports how many dead letters another reader holds", async () => {
     await addDeadLetter("CompanyAccounts", "x");
     const giveBack = await hold("CompanyAccounts", 60);
-    expect((await run("redrive", "company-accounts")).stdout).toContain("In the hands of another reader: 1.");
+    expect((await run("redrive", "company-accounts")).stdout).toContain("Held by another reader: 1.");
     expect((await queueDepth(sqs, output("CompanyAccountsDeadLetterQueueUrl"))).inFlight).toBe(1);
     await giveBack();
   });

@@ -158,7 +158,7 @@ export function describeDoctor(
       expect(await settingsFound({ startEndpoints: ["profile"] })).toMatchObject([
         {
           what: expect.stringMatching(
-            /other settings than .* Not as there: startEndpoints \(deployed \[.*\], in the file \["profile"\]\)\.$/,
+            /other settings than .* Different: startEndpoints \(deployed \[.*\], in the file \["profile"\]\)\.$/,
           ),
           // Local systems are not deployed.
           fix: expect.stringMatching(/^npm start/),

@@ -77,7 +77,9 @@ export function describeForward(use: () => LookedUpStage): void {
       expect(await stage.run(args)).toMatchObject({
         code: 2,
         stdout: "",
-        stderr: expect.stringMatching(/takes the messages of the subscriber everything away[\s\S]*--yes/),
+        stderr: expect.stringMatching(
+          /takes messages from the queue of the subscriber everything[\s\S]*--yes/,
+        ),
       });
       expect(await depthOf("everything")).toEqual(before);
     });

@@ -37,9 +37,9 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
     const details = printableAddresses(addressesOf(system), system, undefined);
     const commandOf = (name: string) => printedFor(name, details).command;
     expect(["everything", "inline", "accounts"].map(commandOf)).toEqual([
-      "node examples/monthly-income/main.ts",
-      "node examples/monthly-income/main.ts",
-      "node examples/minimal/subscriber.ts",
+      "npx node examples/monthly-income/main.ts",
+      "npx node examples/monthly-income/main.ts",
+      "npx node examples/minimal/subscriber.ts",
     ]);
     const { environment } = printedFor("accounts", details);
     await using program = runProgram("examples/minimal/subscriber.ts", [], environment);

@@ -1,7 +1,7 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { webhookSecretOf } from "../../support/operated-stage.ts";
-import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+import { authorizationOf, type OpenedConsole, violationsInThemes } from "./opened-console.ts";
 
 const account = "0d1c2b3a-4e5f-4a6b-8c7d-9e8f7a6b5c4d";
 const user = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
@@ -65,7 +65,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
       return Promise.all(names.map((name) => recent.getByRole("link", { name, exact: true }).count()));
     };
     await expect.poll(listed).toEqual([1, 1]);
-    await recent.getByRole("row", { name: new RegExp(`^user ${user} loanId L-1001 `) }).waitFor();
+    await recent.getByRole("row", { name: new RegExp(`^user ${user} loanId \\(text\\) `) }).waitFor();
     const row = panel("History")
       .getByRole("link", { name: /endpoint\.updated employment/ })
       .filter({ hasText: `account/${account}` });
@@ -84,6 +84,33 @@ export function describeFirstLook(use: () => OpenedConsole): void {
       expect(await overlaps(row.first())).toEqual([]);
     }
     await use().page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  it("masks a user's attributes in the list, on the user's page and in the API, until somebody asks to see them", async () => {
+    const { page, origin, stage } = use();
+    const headers = await authorizationOf(page);
+    for (const path of [`states?subject=user/${user}`, `record?kind=user&id=${user}`]) {
+      const answer = await page.request.get(`${origin}/api/${path}`, { headers });
+      expect(await answer.text()).toContain('"loanId":"(text)"');
+    }
+    const looks = async () => (await stage.run(["audit", "list", "--act", "reveal", "--user", user])).stdout;
+    for (const [path, name] of [
+      ["/records", "Recent users and accounts"],
+      [`/records?kind=user&id=${user}`, `user/${user}`],
+    ] as const) {
+      const before = (await looks()).split("attributes of user").length;
+      await open(path);
+      await panel(name).getByText("(text)").first().waitFor();
+      await panel(name).getByRole("button", { name: "Show personal data" }).click();
+      await panel(name).getByText("L-1001").first().waitFor();
+      expect((await looks()).split("attributes of user")).toHaveLength(before + 1);
+      await panel(name).getByRole("button", { name: "Hide", exact: true }).click();
+      await panel(name).getByText("(text)").first().waitFor();
+      expect(await panel(name).textContent()).not.toContain("L-1001");
+    }
+    await open("/records?find=L-1001");
+    const hit = panel("Search results").getByRole("listitem");
+    await hit.filter({ hasText: `user ${user} loanId` }).waitFor();
   });
 
   it("lists refused webhooks by reason and source, shows the latency, and resends an event's messages", async () => {

@@ -6,7 +6,13 @@ import { consoleContext } from "./console-context.ts";
 const context = consoleContext(true);
 const routes = consoleRoutes(context, createJobs());
 /** Routes that write to the audit trail or stay on this machine, and change nothing of the stage. */
-const looks = ["/api/mapping/try", "/api/event/reveal", "/api/document/reveal", "/api/dead-letters/reveal"];
+const looks = [
+  "/api/mapping/try",
+  "/api/attributes/reveal",
+  "/api/event/reveal",
+  "/api/document/reveal",
+  "/api/dead-letters/reveal",
+];
 
 it("needs --write for every address that is sent something, but the few that only look", () => {
   const posts = routes.filter(({ method }) => method === "POST");

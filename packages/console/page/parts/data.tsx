@@ -7,15 +7,17 @@ type TableProps = {
   /** Read aloud by screen readers in place of the visible context. */
   readonly caption?: string;
   readonly columns: readonly string[];
+  /** Whether cells explain themselves: a narrow page then shows them without the columns' names. */
+  readonly isPlain?: boolean;
   /** Classes of columns' cells, by the column. */
   readonly classes?: Readonly<Record<string, string>>;
   /** The first cell of a row is its header. */
   readonly rows: readonly (readonly ComponentChildren[])[];
 };
 
-export function Table({ label, caption, columns, classes = {}, rows }: TableProps) {
+export function Table({ label, caption, columns, isPlain = false, classes = {}, rows }: TableProps) {
   const table = (
-    <table>
+    <table class={isPlain ? "plain" : undefined}>
       {caption !== undefined && <caption class="hidden">{caption}</caption>}
       <thead>
         <tr>

@@ -85,7 +85,14 @@ export function Command({ line }: { readonly line: string }) {
   };
   return (
     <p class="command">
-      <code>{line}</code>
+      <code>
+        {line.split(" ").map((word, index) => (
+          <>
+            {index > 0 && " "}
+            <span key={index}>{word}</span>
+          </>
+        ))}
+      </code>
       <button type="button" class="plain" onClick={copy} aria-label={`Copy the command: ${line}`}>
         {isCopied ? "Copied" : "Copy"}
       </button>

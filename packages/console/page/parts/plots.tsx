@@ -36,16 +36,14 @@ type OneProps = {
 
 function One({ title, per, data, error }: OneProps) {
   const lines = data === undefined ? [] : linesOf(data);
+  const isEmpty = lines.every(({ values }) => values.every((value) => value === 0));
   return (
     <Panel title={title} error={error}>
       {data === undefined && error === undefined && <p class="quiet">Reading metrics…</p>}
-      {data !== undefined && (
+      {data !== undefined && isEmpty && <p class="empty">No messages in this period.</p>}
+      {data !== undefined && !isEmpty && (
         <>
-          {lines.every(({ values }) => values.every((value) => value === 0)) ? (
-            <p class="empty">No messages in this period.</p>
-          ) : (
-            <Lines label={`Messages ${per}`} times={timesOf(data)} lines={lines} />
-          )}
+          <Lines label={`Messages ${per}`} times={timesOf(data)} lines={lines} />
           <ul class="plot-names">
             {lines.map(({ name, values }, index) => (
               <li key={name}>

@@ -19,8 +19,8 @@ function subjectPath({ kind, id }: Subject): string {
   return `/records?${new URLSearchParams({ kind, id })}`;
 }
 
-function found(text: string): string {
-  return `/api/find?${new URLSearchParams({ id: text })}`;
+function found(text: string, flags: Readonly<Record<string, string>> = {}): string {
+  return `/api/find?${new URLSearchParams({ id: text, ...flags })}`;
 }
 
 /** Minimum length; the server refuses shorter texts. */
@@ -56,7 +56,7 @@ export function Search() {
           <span class="hidden">Search by id</span>
           <input
             type="search"
-            placeholder="Id, or 6 characters of it: event, user, account, message, request"
+            placeholder="Id, attribute, or part of one"
             value={text}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
@@ -85,7 +85,8 @@ function pathOf({ type, id, subject }: Hit): string | undefined {
 }
 
 function Hits({ text }: { readonly text: string }) {
-  const { data, error } = useLoaded<Found>(found(text));
+  const [isScanning, setScanning] = useState(false);
+  const { data, error } = useLoaded<Found>(found(text, isScanning ? { attributes: "yes" } : {}));
   const close = (
     <button type="button" onClick={() => setSearch({ find: "" })}>
       Close
@@ -94,7 +95,15 @@ function Hits({ text }: { readonly text: string }) {
   return (
     <Panel title="Search results" error={error} aside={close}>
       {data === undefined && error === undefined && <p class="quiet">Searching…</p>}
-      {data?.hits.length === 0 && <Nothing text={text} />}
+      {data?.hits.length === 0 && <Nothing text={text} hasAttributes={data.hasAttributes} />}
+      {data?.hits.length === 0 && !data.hasAttributes && (
+        <p>
+          <button type="button" onClick={() => setScanning(true)}>
+            Search users' attributes
+          </button>{" "}
+          <span class="quiet">Reads the whole table, which is billed.</span>
+        </p>
+      )}
       {data !== undefined && data.hits.length > 0 && (
         <ul class="plain-list hits" aria-label="Hits">
           {data.hits.map((hit) => (
@@ -112,10 +121,13 @@ function Hits({ text }: { readonly text: string }) {
 /** Ids of events have 43 characters. */
 const eventId = /^[\w-]{43}$/;
 
-function Nothing({ text }: { readonly text: string }) {
+type NothingProps = { readonly text: string; readonly hasAttributes: boolean };
+
+function Nothing({ text, hasAttributes }: NothingProps) {
+  const places = `in an id ${hasAttributes ? "or attribute " : ""}of a user or account`;
   return (
     <p class="empty">
-      {visible(text)} not found in an id of a user or account, nor in the logs of the last 7 days.{" "}
+      {visible(text)} not found {places}, nor in the logs of the last 7 days.{" "}
       {eventId.test(text) && <a href={eventPath(text, undefined)}>Search the table for this event</a>}
     </p>
   );

@@ -27,6 +27,7 @@ export function Ticker({ most }: { readonly most: number }) {
       <Table
         caption="Latest events, newest first"
         columns={["Time", "Step", "Type", "Subject"]}
+        isPlain
         classes={{ Subject: "id" }}
         rows={shown.map(({ happening: { at, what, type, subject } }) => [
           <Time at={at} />,

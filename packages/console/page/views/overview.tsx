@@ -6,7 +6,7 @@ import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { happenings } from "../live.ts";
 import { Figure, Table } from "../parts/data.tsx";
-import { Panel, Period } from "../parts/panel.tsx";
+import { Panel, Period, Time } from "../parts/panel.tsx";
 import { Pipeline } from "../parts/pipeline.tsx";
 import { Plots } from "../parts/plots.tsx";
 import { Ticker } from "../parts/ticker.tsx";
@@ -121,9 +121,9 @@ function Alarms({ alarms, error }: AlarmsProps) {
         <p>None of {alarms.length} is on.</p>
       ) : (
         <ul class="plain-list">
-          {on.map(({ name, entry, description }) => (
-            <li key={name} class="bad">
-              <b>{entry}</b>: {description}
+          {on.map(({ name, entry, since }) => (
+            <li key={name}>
+              <b class="bad">{entry}</b> since <Time at={since && new Date(since).toISOString()} />
             </li>
           ))}
         </ul>

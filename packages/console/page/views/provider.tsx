@@ -73,7 +73,7 @@ function Calls({ status, error }: { readonly status: ProviderStatus; readonly er
             </>,
           ],
           [
-            "15 minutes",
+            "last 15 minutes",
             <>
               {lastAnswers === undefined ? "can't read the logs" : `${number(lastAnswers.done)} done`}
               {failed.map(([code, count]) => (
@@ -127,6 +127,8 @@ function Registrations() {
     10,
   );
   const status = data?.registrations;
+  const areHere =
+    status !== undefined && "webhooks" in status && status.webhooks.every(({ type }) => type === "here");
   return (
     <Panel title="Webhook registrations" error={error}>
       {status !== undefined && "unknown" in status && (
@@ -135,7 +137,7 @@ function Registrations() {
       {status !== undefined && "isLeftToAnother" in status && <p>Another stage registers them.</p>}
       {status !== undefined && "webhooks" in status && (
         <Table
-          columns={["Kind", "Registered", "Address", "Expected"]}
+          columns={["Kind", "Registered", "Address", ...(areHere ? [] : ["Expected"])]}
           classes={{ Address: "id", Expected: "id" }}
           rows={status.webhooks.map((webhook) => [
             webhook.kind,
@@ -143,7 +145,7 @@ function Registrations() {
               {stateOf(webhook)}
             </span>,
             addressOf(webhook),
-            "deployed" in webhook ? webhook.deployed : "—",
+            ...(areHere ? [] : ["deployed" in webhook ? webhook.deployed : "—"]),
           ])}
         />
       )}
@@ -161,6 +163,7 @@ function Registrations() {
 type Webhook = Extract<RegistrationStatus, { readonly webhooks: unknown }>["webhooks"][number];
 
 function stateOf(webhook: Webhook): string {
+  if (webhook.type === "untold") return "unknown";
   if (webhook.type !== "here" || webhook.differs === undefined) return webhook.type;
   return `here, different: ${webhook.differs.join(", ")}`;
 }
@@ -271,6 +274,10 @@ function whatOf({ code, reason }: ProviderTurn): string {
 
 const counts = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
 
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 function Findings({ turns, error }: TurnsProps) {
   return (
     <Panel title={titles.reconciliation} error={error}>
@@ -279,8 +286,8 @@ function Findings({ turns, error }: TurnsProps) {
       {turns !== undefined && turns.length > 0 && (
         <Table
           label="Reconciliations"
-          columns={["Ended", "Result", ...counts]}
-          classes={Object.fromEntries(counts.map((name) => [name, "figure"]))}
+          columns={["Ended", "Result", ...counts.map(capitalized)]}
+          classes={Object.fromEntries(counts.map((name) => [capitalized(name), "figure"]))}
           rows={turns.map((turn) => [
             <Time at={turn.at} />,
             <span class={turn.code === "RECONCILIATION_FAILED" ? "bad" : ""}>{whatOf(turn)}</span>,

@@ -14,12 +14,16 @@ import { useHistory } from "../history.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Table } from "../parts/data.tsx";
 import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
+import { Hide } from "../parts/payload.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { place, searchWord } from "../route.ts";
 
+/** The operator's attributes of a user, from the setting `mapping.users.attributes`. */
+type Attributes = Readonly<Record<string, string>>;
+
 /** A state in a list. */
 type SubjectState = Partial<Pick<ShownState, "connected" | "deleted" | "unconfirmed">> & {
-  readonly attributes?: Readonly<Record<string, string>>;
+  readonly attributes?: Attributes;
 };
 
 type Whose = { readonly kind: string; readonly id: string };
@@ -48,6 +52,9 @@ function RecentSubjects() {
   const known = useLoaded<{ readonly states: Readonly<Record<string, SubjectState>> }>(
     recent.length === 0 ? undefined : `/api/states?${query}`,
   );
+  const states = known.data?.states ?? {};
+  const attributed = Object.keys(states).filter((subject) => states[subject]?.attributes !== undefined);
+  const revealed = useRevealed(attributed);
   return (
     <Panel title="Recent users and accounts" error={error} aside={<Refresh onClick={reload} />}>
       {data?.isComplete !== true && error === undefined && (
@@ -59,17 +66,23 @@ function RecentSubjects() {
       {recent.length > 0 && (
         <Table
           caption="Users and accounts with an event in the last 24 hours, the latest first"
-          columns={["Subject", "State", "Last event", "Outcome", "Time"]}
+          columns={[
+            "Subject",
+            ...(attributed.length > 0 ? ["Attributes"] : []),
+            "State",
+            "Last event",
+            "Outcome",
+            "Time",
+          ]}
+          isPlain
           rows={recent.map(([subject, { id, type, kind, outcome, at }]) => {
             const [whose = "", of = ""] = subject.split("/");
-            const state = known.data?.states[subject];
+            const state = states[subject];
             return [
-              <>
-                <a href={`/records?${new URLSearchParams({ kind: whose, id: of })}`}>
-                  {whose} <span class="id">{visible(of)}</span>
-                </a>{" "}
-                {attributesText(state?.attributes)}
-              </>,
+              <a href={`/records?${new URLSearchParams({ kind: whose, id: of })}`}>
+                {whose} <span class="id">{visible(of)}</span>
+              </a>,
+              ...(attributed.length > 0 ? [attributesText(revealed.of(subject) ?? state?.attributes)] : []),
               state === undefined ? "" : stateWords(state),
               <a href={eventPath(id, { kind: whose, id: of })}>{type ?? kind}</a>,
               <span class={`tag tag-${outcome}`}>{outcome}</span>,
@@ -78,20 +91,48 @@ function RecentSubjects() {
           })}
         />
       )}
+      {attributed.length > 0 && revealed.control}
     </Panel>
   );
 }
 
+/** A control that shows the attributes of subjects, named as `user/ID`, and hides them again. */
+function useRevealed(subjects: readonly string[]) {
+  const [shown, setShown] = useState<Readonly<Record<string, Attributes>>>();
+  const control =
+    shown === undefined ? (
+      <Action
+        label="Show personal data"
+        path="/api/attributes/reveal"
+        body={{ subjects }}
+        isLook
+        onDone={({ attributes }) => setShown(isAttributes(attributes) ? attributes : {})}
+      />
+    ) : (
+      <Hide onPressed={() => setShown(undefined)} />
+    );
+  return { control, of: (subject: string) => shown?.[subject] };
+}
+
+function isAttributes(value: unknown): value is Readonly<Record<string, Attributes>> {
+  return typeof value === "object" && value !== null;
+}
+
 function Record({ kind, id }: Whose) {
   const { data, error, reload } = useLoaded<ShownRecord>(`/api/record?${new URLSearchParams({ kind, id })}`);
+  const subject = `${kind}/${id}`;
+  const revealed = useRevealed([subject]);
   if (data === undefined) return <Panel title={`${kind} ${id}`} error={error} />;
-  const { state, attributes = {}, accounts } = data;
-  const attributed = Object.entries(attributes).map(([name, value]) => [name, value] as const);
+  const { state, accounts } = data;
+  const attributes = Object.entries(revealed.of(subject) ?? data.attributes ?? {}).map(
+    ([name, value]) => [name, visible(value)] as const,
+  );
   return (
     <>
       <Panel title={data.subject} error={error}>
         {state === null && <p class="quiet">No state, only documents.</p>}
-        <Facts of={[...(state === null ? [] : factsOf(state)), ...attributed]} />
+        <Facts of={[...(state === null ? [] : factsOf(state)), ...attributes]} />
+        {attributes.length > 0 && revealed.control}
         <p>
           <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Events</a>
         </p>
@@ -140,7 +181,7 @@ function factsOf(known: ShownState): readonly (readonly [name: string, is: Compo
 }
 
 /** For example `loanId L-1001, agent A. Example`. */
-function attributesText(attributes: Readonly<Record<string, string>> = {}): string {
+function attributesText(attributes: Attributes = {}): string {
   return Object.entries(attributes)
     .map(([name, value]) => `${name} ${visible(value)}`)
     .join(", ");

@@ -31,7 +31,9 @@ export function Sandbox() {
       </p>
       <div class="columns">
         <Panel title="Connect an account">
-          <p>Sign in as a user: test-user, test-password.</p>
+          <p>
+            Sign in as <code>test-user</code> with the password <code>test-password</code>.
+          </p>
           <p>
             {connectFlow !== undefined && (
               <a href={connectFlow} target="_blank" rel="noreferrer">

@@ -118,9 +118,11 @@ it("a masked message shows the ids of its subjects, and no personal data", () =>
   const message = {
     ...{ type: "user.updated", subject: `user/${user}`, data: { userId: user, user_id: user, id: user } },
     ...{ valid: user, name: user, reference_id: "Ada Lovelace", note: { subject: "user/Ada Lovelace" } },
+    ...{ metadata: { loan_id: user, agent: { id: user } }, attributes: { loanId: user } },
   };
   expect(shownJson(JSON.stringify(message), { reveal: false, ids: [], isMessage: true })).toEqual({
     ...{ type: "user.updated", subject: `user/${user}`, data: { userId: user, user_id: user, id: user } },
     ...{ valid: "(text)", name: "(text)", reference_id: "(text)", note: { subject: "(text)" } },
+    ...{ metadata: { loan_id: "(text)", agent: { id: "(text)" } }, attributes: { loanId: "(text)" } },
   });
 });

@@ -184,7 +184,7 @@ describe("a remedy", () => {
 
   test.each([
     ["npx income-events dlq list", { local: "4566" }, "npx income-events dlq list --local 4566"],
-    ["npx cdk deploy -c stage=local", {}, "npm start    (after Ctrl-C where it runs)"],
+    ["npx cdk deploy -c stage=local", {}, "npm start    (after Ctrl-C if it runs)"],
     [
       "aws lambda get-account-settings",
       {},

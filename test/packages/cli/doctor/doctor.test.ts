@@ -77,9 +77,9 @@ describe("the webhooks at the provider", () => {
   });
 
   test.each([
-    [["unsigned"], "error", "The webhooks of users are signed here, not signed there"],
+    [["unsigned"], "error", "The provider does not sign the webhooks of users"],
     [["header"], "error", "The registration of users lacks the header"],
-    [["signed"], "warning", "The webhooks of users are signed there, not signed here."],
+    [["signed"], "warning", "The provider signs the webhooks of users, and this stage"],
     [["method"], "warning", "The webhooks of users are not sent by POST."],
     [["enabled"], "warning", "The webhooks of users are not enabled."],
   ] as const)("that the provider registers otherwise are a finding: %s", (differs, severity, what) => {
@@ -191,7 +191,7 @@ describe("queues", () => {
     expect(silent?.what).toBe("Nobody reads the queue of risk: 2 messages wait, the oldest for 1h.");
     const [behind] = checkReader({ ...queue, waiting: 2, oldestSeconds: 7 * day + 1 }, true);
     expect(behind?.what).toMatch(/^The reader of risk is far behind: 2 messages wait, the oldest for 7d/);
-    expect(behind?.why).toMatch(/^What waits for 14d is deleted, and risk never gets it: start its reader\./);
+    expect(behind?.why).toMatch(/^SQS deletes messages after 14d: start the reader of risk\./);
   });
 });
 

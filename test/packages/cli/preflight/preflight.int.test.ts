@@ -231,7 +231,7 @@ it("a region that has no address of a service is a finding", async () => {
   const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
   const { findings } = await examinePreflight(plan);
   expect(findings.map(({ what }) => what)).toEqual([
-    "eu-central-1 has no service that could answer for API Gateway's throttle.",
+    "eu-central-1 lacks a service that this check needs: API Gateway's throttle.",
   ]);
 });
 
