@@ -5,7 +5,10 @@ import { z } from "zod";
 
 const stage = "compressed";
 const file = join(import.meta.dirname, "../../stages", `${stage}.json`);
-const stageFile = z.looseObject({ divideDurationsBy: z.number(), provider: z.looseObject({}) });
+const stageFile = z.looseObject({
+  divideDurationsBy: z.number(),
+  provider: z.looseObject({ paths: z.looseObject({}) }),
+});
 type StageFile = z.output<typeof stageFile>;
 const known = stageFile.parse(JSON.parse(readFileSync(file, "utf8")));
 
@@ -31,13 +34,15 @@ function changes({ provider }: StageFile, slowness: number): object {
   return {
     provider: {
       ...provider,
+      // Reconciliation finds accounts by this list.
+      paths: { ...provider.paths, userAccounts: "/api/v0.4/users/{user_id}/accounts" },
       timeouts: { connectSeconds: seconds, headersSeconds: seconds, bodySeconds: seconds },
     },
     subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     // An hour takes 12.5 seconds here.
     readiness: { endpoints: awaitedEndpoints, deadlineHours },
-    // So that reconciliations begin while others are killed.
-    reconcile: { everyHours: 1 },
+    // Runs begin while functions are killed, and end before the next one: else the system is never idle.
+    reconcile: { everyHours: Math.ceil(2 * slowness) },
     functions: {
       receive: { timeoutSeconds: Math.min(29, Math.ceil(10 * slowness)) },
       store: lasting(2),
@@ -45,9 +50,9 @@ function changes({ provider }: StageFile, slowness: number): object {
       fetch: lasting(4),
       refresh: lasting(10),
       register: lasting(10),
-      reconcile: lasting(10),
       archive: lasting(4),
       erase: lasting(3),
+      // The default for `reconcile`: with less time than its longest call, a tick compares one user only.
     },
   };
 }

@@ -16,8 +16,8 @@ const betweenTicksMs = 500;
 const patience = 900_000;
 
 /**
- * Takes the receivers down for ten minutes, in which users are created and data changes, while the provider
- * makes a few attempts per webhook and gives up.
+ * Takes the receivers down for ten minutes, in which users and accounts are created and data changes, while
+ * the provider makes a few attempts per webhook and gives up.
  * @returns the differences from the provider 15 minutes after the receivers are back
  */
 export async function loseWebhooks(
@@ -37,8 +37,7 @@ export async function loseWebhooks(
       : undefined,
   );
   const [first = "", second = ""] = before.accounts;
-  // Without accounts: the stage `compressed` has no path to list a user's accounts.
-  const lost = await provider.call("createUsers", 3, { accountsPerUser: 0 });
+  const lost = await provider.call("createUsers", 3, {});
   // The stage's initial endpoint. Only the lost webhook would announce data that was never read.
   await provider.call("fetchData", first, ["profile"]);
   await wait((awayMinutes * minuteInMillis) / 2);
