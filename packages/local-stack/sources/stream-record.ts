@@ -64,13 +64,19 @@ function creationTime(created: Date | undefined, readAt: Date): number {
 }
 
 function item(attributes: Readonly<Record<string, AttributeValue>>): Item {
-  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, plain(value)]));
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, inEvent(value)]));
+}
+
+/** A trap: in DynamoDB Local's stream, an empty map has no type. */
+function inEvent(value: AttributeValue): Item {
+  if (value.M !== undefined) return { M: item(value.M) };
+  if (value.L !== undefined) return { L: value.L.map(inEvent) };
+  const plain = Object.entries(value).map(([type, nested]) => [type, encoded(nested)]);
+  return plain.length === 0 ? { M: {} } : Object.fromEntries(plain);
 }
 
 /** Encodes binary values in base64: the SDK decodes them, but events carry base64. */
-function plain(value: unknown): unknown {
+function encoded(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, nested]) => [key, plain(nested)]));
+  return Array.isArray(value) ? value.map(encoded) : value;
 }
