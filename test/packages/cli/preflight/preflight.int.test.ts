@@ -248,7 +248,7 @@ it.each([
   const there: Account = { ...account, resolveCname: async () => aliases };
   const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
   const { findings } = await examinePreflight(plan);
-  expect(findings.filter(({ what }) => what.includes("and not to CloudFront"))).toHaveLength(count);
+  expect(findings.filter(({ what }) => what.includes("instead of CloudFront"))).toHaveLength(count);
 });
 
 it("credentials that AWS does not take end it with exit code 3", async () => {
