@@ -1,3 +1,5 @@
+// Functions load it on first use, and that takes longer than the model waits for a step.
+import "#lazy/jmespath";
 import type { PartialList } from "../../adapters/s3/kept-pages.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";

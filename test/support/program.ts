@@ -106,5 +106,5 @@ export function printedFor(subscriber: string, details: string) {
   const environment: Readonly<Record<string, string>> = Object.fromEntries(
     pairs.map((pair) => pair.split(/=(.*)/s)),
   );
-  return { environment, command: /^ {2}(node .*)$/m.exec(own)?.[1] };
+  return { environment, command: /^ {2}(npx node .*)$/m.exec(own)?.[1] };
 }

@@ -232,7 +232,7 @@ export function describeRecords(use: () => LookedUpStage): void {
       const to = join(directory, "income");
       const { stderr, json } = await run("export", "--endpoint", "income", "--since", "24h", "--to", to);
       expect(stderr).toMatch(
-        /US\$ 0.40 for a million(.|\n)*This reads the whole table(.|\n)*Wrote documents-00001/,
+        /US\$ 0.40 per million(.|\n)*This reads the whole table(.|\n)*Wrote documents-00001/,
       );
       const { documents, files, isComplete } = exported.parse(json());
       const there = await list("--endpoint", "income");

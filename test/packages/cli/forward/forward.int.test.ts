@@ -120,7 +120,7 @@ describe("forwarding a queue to an address", () => {
     const { stop } = start(port);
     await expect
       .poll(() => reported)
-      .toContainEqual(expect.stringContaining("(nothing listens there, ECONNREFUSED). 1 messages are held"));
+      .toContainEqual(expect.stringContaining("(nothing listens there, ECONNREFUSED). Holding 1 messages"));
     const holds = () => system.calls().get("test sqs:ChangeMessageVisibilityBatch") ?? 0;
     const before = holds();
     await expect.poll(holds).toBeGreaterThan(before + 5);
