@@ -1,8 +1,9 @@
+import type { User } from "./accounts.ts";
 import type { EndpointName } from "./endpoint-names.ts";
 import type { ProviderModel } from "./provider-model.ts";
 
 export type Snapshot = {
-  readonly users: readonly { readonly id: string; readonly createdAt: Date }[];
+  readonly users: readonly Pick<User, "id" | "createdAt" | "metadata">[];
   /** Including deleted accounts. */
   readonly accounts: readonly {
     readonly id: string;
@@ -24,7 +25,9 @@ export type Snapshot = {
 export function takeSnapshot(model: ProviderModel): Snapshot {
   const accounts = model.accounts();
   return {
-    users: model.users().map(({ id, createdAt }) => ({ id, createdAt })),
+    users: model.users().map(({ id, createdAt, metadata }) => {
+      return { id, createdAt, ...(metadata && { metadata }) };
+    }),
     accounts: accounts.map(({ id, userId, datasource, company, connected, deleted }) => {
       return { id, userId, datasourceId: datasource.id, company, connected, deleted };
     }),

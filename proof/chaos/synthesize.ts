@@ -41,6 +41,7 @@ function changes({ provider }: StageFile, slowness: number): object {
     subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     // An hour takes 12.5 seconds here.
     readiness: { endpoints: awaitedEndpoints, deadlineHours },
+    mapping: { users: { attributes: { loanId: "metadata.loan_id" } } },
     // Runs begin while functions are killed, and end before the next one: else the system is never idle.
     reconcile: { everyHours: Math.ceil(2 * slowness) },
     functions: {

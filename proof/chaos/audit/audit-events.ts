@@ -19,6 +19,8 @@ export type Evidence = {
   readonly losses: readonly string[];
   /** Announcements of readiness that are early, duplicate or missing; one sentence each. */
   readonly unready: readonly string[];
+  /** Users and messages whose attributes are missing or wrong; one sentence each. */
+  readonly wrongAttributes: readonly string[];
 };
 
 /** Outcome of the distinct events. `sent` must be the sum of the next four. */
@@ -73,6 +75,7 @@ export function account(evidence: Evidence): Account {
       // Any remains fail the run, even if every event of the erased is accounted for.
       ...evidence.remains,
       ...evidence.unready,
+      ...evidence.wrongAttributes,
     ],
   };
 }

@@ -9,6 +9,7 @@ import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
 import { everywhereIn, findRemains, marksOf } from "./find-remains.ts";
 import { findUnready } from "./find-unready.ts";
+import { findWrongAttributes } from "./find-wrong-attributes.ts";
 import { readMessages, readRecords, readSent } from "./read-records.ts";
 
 /**
@@ -54,6 +55,10 @@ export async function gatherEvidence(
   const unread = await findUnreadDocuments(system, messages, erased);
   const ids = new Set(sent.map(({ id }) => id));
   const items = await readItems(access, outputOf(stack, "TableName"));
+  const { users, accounts } = truth.snapshot;
+  const told = new Set(
+    sent.flatMap(({ kind, id, subjects }) => (kind === "users" && accepted.has(id) ? subjects : [])),
+  );
   return {
     sent,
     records: readRecords(files.records),
@@ -67,6 +72,15 @@ export async function gatherEvidence(
     losses: [...losses, ...unread],
     unready: findUnready({
       ...{ endpoints: awaitedEndpoints, deadlineMillis, messages, reads: system.reads, erased, items },
+    }),
+    wrongAttributes: findWrongAttributes({
+      ...{ items, messages, erased },
+      loans: new Map(
+        users
+          .filter(({ id }) => told.has(id))
+          .map(({ id, metadata }) => [id, String(metadata?.loan_id)] as const),
+      ),
+      owners: new Map(accounts.map(({ id, userId }) => [id, userId])),
     }),
   };
 }

@@ -13,8 +13,8 @@ const roundsPerRefused = 4;
 
 /**
  * Sends one round: new users and accounts, duplicates, late and contradicting reports, several events in one
- * webhook, large bodies, unreadable bodies, wrong secrets, a deletion, data that the provider fetched by
- * itself.
+ * webhook, large bodies, unreadable bodies, wrong secrets, other metadata, a deletion, data that the provider
+ * fetched by itself.
  * @param round a unique number, so that each round's events are distinct
  * @returns users whom nothing else names
  */
@@ -75,6 +75,7 @@ export async function sendRound(provider: Provider, round: number): Promise<read
   for (const [kind, payload] of events) await provider.call("fire", kind, payload, { times: 3 });
   if (round % roundsPerRefused === 1) await sendRefused(provider, round);
   await provider.call("resend", 1);
+  await provider.call("replaceMetadata", secondUser, { loan_id: `${secondUser}/${round}` });
   await provider.call("change", secondAccount, "delete");
   await provider.call("fetchData", accountId, ["income", "employment"]);
   return others;

@@ -71,6 +71,7 @@ const methods: ProviderMethods = {
     else sandbox.deleteAccount(accountId);
   },
   deleteUser: sandbox.deleteUser,
+  replaceMetadata: sandbox.replaceMetadata,
   fetchData: sandbox.fetchData,
   headers: (kind) => sandbox.webhook(kind)?.headers ?? {},
   limitTries: (most) => {

@@ -18,6 +18,7 @@ export type ProviderMethods = {
   resendOf(id: string): void;
   change(accountId: string, how: "disconnect" | "reconnect" | "delete"): void;
   deleteUser(userId: string): void;
+  replaceMetadata(userId: string, metadata: Readonly<Record<string, unknown>>): void;
   fetchData(accountId: string, endpoints: readonly EndpointName[]): void;
   headers(kind: WebhookKind): Readonly<Record<string, string>>;
   /** Limits the attempts of each webhook from now on; null: until it is answered. */

@@ -12,6 +12,7 @@ const nothing: Evidence = {
   remains: [],
   losses: [],
   unready: [],
+  wrongAttributes: [],
 };
 const call = (id: string, status: number | undefined, subjects: readonly string[] = []) => ({
   kind: "users",

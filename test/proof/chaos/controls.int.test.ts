@@ -65,6 +65,7 @@ await describeOnTables("the account of a store", (tables) => {
       remains: [],
       losses: [],
       unready: [],
+      wrongAttributes: [],
     });
   }
 
