@@ -96,17 +96,23 @@ function postponed(entry: LogEntry): Told {
 function relayed(entry: LogEntry, type: string | undefined, { subscribers }: StepContext): readonly Told[] {
   const ids = Array.isArray(entry.correlationIds) ? entry.correlationIds.length : 1;
   const [messages, tasks] = [Number(entry.messages ?? 0), Number(entry.tasks ?? 0)];
-  const among = ids > 1 ? `, with those of ${ids - 1} more events` : "";
-  const calls: readonly Told[] = tasks > 0 ? [{ step: "relayed", detail: `tasks: ${tasks}${among}` }] : [];
+  const among = ids > 1 ? ` for ${ids} events` : "";
+  const calls: readonly Told[] =
+    tasks > 0 ? [{ step: "relayed", detail: `${countText(tasks, "task")}${among}` }] : [];
   if (messages === 0) return calls;
   const takers = subscribers.filter((each) => type === undefined || mayTake(each, type));
   const sent = takers.map(
     (subscriber): Told => ({
       step: "sent",
-      detail: `to ${subscriber.name}, messages: ${messages}${among}${subscriber.types === undefined ? "" : ", those that its filter takes"}`,
+      // The log line has the messages to all subscribers of the batch.
+      detail: `to ${subscriber.name}, ${subscriber.types === undefined ? "" : "at most "}${countText(messages, "message")}${among}`,
     }),
   );
   return [...calls, ...sent];
+}
+
+function countText(count: number, what: string): string {
+  return count === 1 ? `1 ${what}` : `${count} ${what}s`;
 }
 
 /** The event's own message, or the message about the document that it led to. */

@@ -33,10 +33,10 @@ describe("the steps of an event by the functions' logs", () => {
     expect(steps.map(({ at: time, step, detail }) => [time, step, detail])).toEqual([
       [at(1), "webhook", "in its queue"],
       [at(2), "stored", "endpoint.updated"],
-      [at(3), "relayed", "tasks: 1"],
+      [at(3), "relayed", "1 task"],
       [at(4), "provider", "fetchDocument: answered"],
-      [at(5), "sent", "to all, messages: 3, with those of 1 more events"],
-      [at(5), "sent", "to data, messages: 3, with those of 1 more events, those that its filter takes"],
+      [at(5), "sent", "to all, 3 messages for 2 events"],
+      [at(5), "sent", "to data, at most 3 messages for 2 events"],
     ]);
   });
 
