@@ -38,7 +38,6 @@ const toEvent = async (page: Page) => {
 
 const pictures: readonly Picture[] = [
   { name: "overview-light", path: "/", colorScheme: "light", prepare: isWell },
-  { name: "overview-dark", path: "/", colorScheme: "dark", prepare: isWell },
   { name: "events", path: "/events?since=24h", colorScheme: "light" },
   {
     name: "event",
