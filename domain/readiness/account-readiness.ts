@@ -81,9 +81,14 @@ export function isWaitedFor(known: AccountReadiness, since: number): boolean {
 
 /** Whether a state begins a connection that is not tracked yet, so that its documents must be read. */
 export function beginsConnection(known: AccountReadiness | undefined, state: State): boolean {
-  const { since } = state.connection ?? {};
-  if (!isConnected(state) || since === undefined) return false;
-  return known === undefined || (known.stateVersion < state.version && known.since !== since);
+  return newConnectionOf(known, state) !== undefined;
+}
+
+/** @returns when the connection began */
+function newConnectionOf(known: AccountReadiness | undefined, state: State): number | undefined {
+  if (known !== undefined && state.version <= known.stateVersion) return undefined;
+  const since = connectedSince(state);
+  return since === known?.since ? undefined : since;
 }
 
 /**
@@ -98,12 +103,12 @@ export function beginConnection(
   { settings, now }: { readonly settings: ReadinessSettings; readonly now: number },
 ): AccountReadiness | undefined {
   const { endpoints, deadlineSeconds, minDays } = settings;
-  const { since } = state.connection ?? {};
-  if (since === undefined || !beginsConnection(known, state)) return undefined;
+  const since = newConnectionOf(known, state);
+  if (since === undefined) return undefined;
   const begun = present<AccountReadiness>({
     subject: state.subject,
     version: (known?.version ?? 0) + 1,
-    userId: state.userId ?? known?.userId,
+    userId: state.userId,
     stateVersion: state.version,
     isConnected: true,
     isConfirmed: !state.unconfirmed,
@@ -121,17 +126,16 @@ export function beginConnection(
 /** @returns undefined if the state changes nothing or is older than the record */
 export function afterState(known: AccountReadiness, state: State): AccountReadiness | undefined {
   if (state.version <= known.stateVersion) return undefined;
-  const userId = known.userId ?? state.userId;
   const next = {
     ...known,
-    ...present({ userId }),
-    isConnected: isConnected(state) && state.connection?.since === known.since,
+    ...present({ userId: state.userId }),
+    isConnected: connectedSince(state) === known.since,
     isConfirmed: !state.unconfirmed,
   };
   const isSame =
     next.isConnected === known.isConnected &&
     next.isConfirmed === known.isConfirmed &&
-    userId === known.userId;
+    next.userId === known.userId;
   if (isSame) return undefined;
   return announceReady({ ...next, stateVersion: state.version, version: known.version + 1 });
 }
@@ -169,7 +173,7 @@ export function atDeadline(
 ): AccountReadiness | "settled" | "held" {
   const { state, documents, failures } = facts;
   if (known === undefined || !isWaitedFor(known, since)) return "settled";
-  if (state === undefined || !isConnected(state) || state.connection?.since !== since) return "settled";
+  if (state === undefined || connectedSince(state) !== since) return "settled";
   if (state.unconfirmed || !known.isConfirmed) return "held";
   const next = { ...withDocuments(known, documents, now), version: known.version + 1 };
   const ready = announceReady(next);
@@ -193,8 +197,9 @@ export function afterSilence(
   return { ...known, version, stale: { version, since, at: now } };
 }
 
-function isConnected({ connected, deleted }: State): boolean {
-  return connected === true && !deleted;
+/** When a connected account's connection began. */
+function connectedSince({ connected, deleted, connection }: State): number | undefined {
+  return connected === true && !deleted ? connection?.since : undefined;
 }
 
 /** @returns the same object if no document is new */
@@ -217,19 +222,19 @@ function withDocuments(
   return isNews ? { ...known, readings: Object.fromEntries(readings) } : known;
 }
 
-/** Whether a document is new. One that is unchanged or that arrives late is not. */
-function isNewer({ digest, announced = 0, days }: Document, reading: Reading): boolean {
-  if (announced !== (reading.announced ?? 0)) return announced > (reading.announced ?? 0);
-  return digest !== reading.digest || days !== reading.days;
+/** Whether a document has newer data, or its days were counted differently. */
+function isNewer({ announced = 0, days }: Document, reading: Reading): boolean {
+  const { announced: known = 0 } = reading;
+  return announced > known || (announced === known && days !== reading.days);
 }
 
 /** Announces that an account is ready; returns the same object if it is not. */
 function announceReady(readiness: AccountReadiness): AccountReadiness {
-  const { isConfirmed, endpoints, since, readings } = readiness;
+  const { isConfirmed, since, readings } = readiness;
   const status = statusOf(readiness);
   if (!isConfirmed || status === "ready" || status === "ended") return readiness;
   if (missingIn(readiness, {}).length > 0) return readiness;
-  const at = Math.max(since, ...endpoints.map((endpoint) => readings[endpoint]?.asOf ?? 0));
+  const at = Math.max(since, ...Object.values(readings).map(({ asOf }) => asOf));
   return announce(readiness, { status: "ready", at, missing: [] });
 }
 
@@ -244,8 +249,8 @@ function announce(
 ): AccountReadiness {
   const { version, since, endpoints, readings } = readiness;
   const documents = endpoints.flatMap((endpoint) => {
-    const { digest, announced } = readings[endpoint] ?? {};
-    return digest === undefined || announced === undefined ? [] : [{ endpoint, digest, announced }];
+    const { digest, announced = 0 } = readings[endpoint] ?? {};
+    return digest === undefined ? [] : [{ endpoint, digest, announced }];
   });
   return { ...readiness, announced: { ...what, version, since, documents } };
 }
@@ -255,15 +260,15 @@ function missingIn(
   failures: Failures,
 ): readonly Missing[] {
   return endpoints.flatMap((endpoint) => {
-    const reason = reasonOf(readings[endpoint], endpoint === endpointOfDays ? minDays : undefined);
+    const reason = reasonOf(readings[endpoint], endpoint === endpointOfDays ? minDays : 0);
     if (reason === undefined) return [];
     const failure = reason === "notAnnounced" ? failures[endpoint] : undefined;
     return [{ endpoint, reason: failure ?? reason }];
   });
 }
 
-function reasonOf(reading: Reading | undefined, minDays: number | undefined): MissingReason | undefined {
+function reasonOf(reading: Reading | undefined, minDays = 0): MissingReason | undefined {
   if (reading === undefined) return "notAnnounced";
   if (reading.digest === undefined) return "none";
-  return minDays !== undefined && (reading.days ?? 0) < minDays ? "tooFewDays" : undefined;
+  return (reading.days ?? 0) < minDays ? "tooFewDays" : undefined;
 }
