@@ -8,12 +8,14 @@ import {
   afterState,
   atDeadline,
   beginConnection,
+  beginsConnection,
   type Failures,
   type Missing,
   statusOf,
 } from "../../../domain/readiness/account-readiness.ts";
+import { secondsUntilCheck } from "../../../domain/readiness/deadline.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
-import { account, at, eventOf, minute } from "../samples.ts";
+import { account, applied, at, eventOf, minute } from "../samples.ts";
 
 const settings = { endpoints: ["income", "employment"], deadlineSeconds: 60 } as const;
 const connected = eventOf("account.connected");
@@ -130,59 +132,91 @@ it("announces the documents that decided it, and no later change of the account"
   expect(afterDocument(ready, read("income", { announced: 9_999, digest: "e" }), 99_000)).toBeUndefined();
 });
 
-it.each<[string, readonly Document[], Failures, readonly Missing[]]>([
+type Incomplete = { readonly missing: readonly Missing[]; readonly found: readonly string[] };
+
+it.each<[string, readonly Document[], Failures, Incomplete]>([
   [
     "nothing was read",
     [read("income", { days: 90 })],
     {},
-    [{ endpoint: "employment", reason: "notAnnounced" }],
+    { missing: [{ endpoint: "employment", reason: "notAnnounced" }], found: ["income"] },
   ],
   [
     "it was read before the connection",
     [read("income", { days: 90 }), read("employment", { asOf: 2_999 })],
     {},
-    [{ endpoint: "employment", reason: "notAnnounced" }],
+    { missing: [{ endpoint: "employment", reason: "notAnnounced" }], found: ["income"] },
   ],
   [
     "the provider has none",
     [none("income"), read("employment")],
     {},
-    [{ endpoint: "income", reason: "none" }],
+    { missing: [{ endpoint: "income", reason: "none" }], found: ["employment"] },
   ],
   [
     "it covers too few days",
     [read("income", { days: 89 }), read("employment", { days: 1 })],
     {},
-    [{ endpoint: "income", reason: "tooFewDays" }],
+    { missing: [{ endpoint: "income", reason: "tooFewDays" }], found: ["income", "employment"] },
   ],
   [
     "it can't be read",
     [],
     { income: "failing", employment: "deadLetter" },
-    [
-      { endpoint: "income", reason: "failing" },
-      { endpoint: "employment", reason: "deadLetter" },
-    ],
+    {
+      missing: [
+        { endpoint: "income", reason: "failing" },
+        { endpoint: "employment", reason: "deadLetter" },
+      ],
+      found: [],
+    },
   ],
   [
     "it was read although a task failed",
     [none("income"), read("employment")],
     { income: "failing" },
-    [{ endpoint: "income", reason: "none" }],
+    { missing: [{ endpoint: "income", reason: "none" }], found: ["employment"] },
   ],
 ])(
   "is incomplete at the deadline if %s, and ready once that has arrived",
-  (_, documents, failures, missing) => {
+  (_, documents, failures, { missing, found }) => {
     const readiness = begun(90);
     const incomplete = atDeadline(readiness, 1_000, { state, documents, failures }, 99_000);
     if (typeof incomplete === "string") throw new Error(incomplete);
     expect(incomplete.announced).toMatchObject({ status: "incomplete", at: 61_000, missing });
+    expect(incomplete.announced?.documents.map(({ endpoint }) => endpoint)).toEqual(found);
     const more = { days: 90, announced: 70_000, asOf: 70_000 };
     const ready = after(incomplete, [read("income", more), read("employment", more)]);
     expect(ready.announced).toMatchObject({ status: "ready", version: ready.version, missing: [] });
     expect(atDeadline(ready, 1_000, { state, documents, failures }, 99_000)).toBe("settled");
   },
 );
+
+it("is ready at the deadline if all was read by then", () => {
+  const documents = [read("income", { days: 90 }), read("employment", { asOf: 9_500 })];
+  expect(atDeadline(begun(90), 1_000, { state, documents, failures: {} }, 99_000)).toMatchObject({
+    version: 2,
+    announced: { status: "ready", version: 2, at: 9_500, missing: [] },
+  });
+});
+
+it("is ready when the days of unchanged data are counted", () => {
+  const waiting = after(begun(90), [read("income"), read("employment")]);
+  expect(statusOf(waiting)).toBe("waiting");
+  expect(statusOf(after(waiting, [read("income", { days: 90 })]))).toBe("ready");
+});
+
+const newer = after(begun(), [read("income", { announced: 9_500, days: 90 })]);
+
+it.each<[string, AccountReadiness, Document]>([
+  ["of an endpoint that is not awaited", begun(), read("trips")],
+  ["of a range", begun(), read("income", { range: { start: "2026-01-01", end: "2026-01-31" } })],
+  ["that is unchanged", after(begun(), [read("income")]), read("income", { asOf: 9_500, news: false })],
+  ["that arrives after a newer one", newer, read("income", { days: 30 })],
+  ["of a disconnected account", { ...begun(), isConnected: false }, read("income")],
+])("ignores a document %s", (_, known, document) => {
+  expect(afterDocument(known, document, 99_000)).toBeUndefined();
+});
 
 it("accepts a document read for a later event as read since the connection, however soon", () => {
   expect(afterDocument(begun(), read("income", { asOf: 1_100 }), 99_000)).toBeUndefined();
@@ -201,12 +235,69 @@ it("delays its announcements until the account's state is confirmed", () => {
   expect(afterState(after(held, documents), confirmed)?.announced?.status).toBe("ready");
 });
 
-it.each<[string, State | undefined]>([
-  ["was disconnected", stateAfter([timed("connected", 1), timed("disconnected", 2)])],
-  ["began a newer connection", stateAfter([connected, disconnected, true])],
-  ["is gone", undefined],
-])("announces nothing at the deadline of an account that %s", (_, now) => {
-  expect(atDeadline(begun(), 1_000, { state: now, documents: [], failures: {} }, 99_000)).toBe("settled");
+const ended = stateAfter([timed("connected", 1), timed("disconnected", 2)]);
+const reconnected = stateAfter([connected, disconnected, true]);
+
+it.each<[string, AccountReadiness, State | undefined]>([
+  ["was disconnected", begun(), ended],
+  ["began a newer connection", begun(), reconnected],
+  ["is recorded with another connection", { ...begun(), since: 2_000 }, state],
+  ["is gone", begun(), undefined],
+])("announces nothing at the deadline of an account that %s", (_, known, now) => {
+  expect(atDeadline(known, 1_000, { state: now, documents: [], failures: {} }, 99_000)).toBe("settled");
+});
+
+const ready = after(begun(), [read("income"), read("employment")]);
+const unconfirmed = { isConfirmed: false } as const;
+const { announced: _, ...allRead } = ready;
+
+it.each<[string, AccountReadiness, State, Partial<AccountReadiness> | undefined]>([
+  [
+    "that reports the same connection",
+    begun(),
+    stateAfter([timed("connected", 1), timed("connected", 2)]),
+    undefined,
+  ],
+  ["that is recorded already", { ...begun(), stateVersion: reconnected.version }, reconnected, undefined],
+  [
+    "that names the user",
+    begun(),
+    stateAfter([connected, eventOf("account.connected", { userId: "u" })]),
+    { userId: "u" },
+  ],
+  [
+    "that confirms what was announced",
+    { ...ready, ...unconfirmed },
+    stateAfter([connected, eventOf("account.deleted"), true]),
+    { isConfirmed: true },
+  ],
+  [
+    "that ends the connection after all was read",
+    { ...allRead, ...unconfirmed },
+    ended,
+    { isConfirmed: true, isConnected: false },
+  ],
+])("announces nothing after a state %s", (_, known, next, changes) => {
+  expect(beginsConnection(known, next)).toBe(false);
+  const written = { ...known, ...changes, version: known.version + 1, stateVersion: next.version };
+  expect(afterState(known, next)).toEqual(changes && written);
+});
+
+it("tracks no connection that began before the stage had readiness", () => {
+  expect(beginsConnection(undefined, applied([connected]))).toBe(false);
+});
+
+it.each([
+  [1, 240 * 3_600, 900],
+  [2, 240 * 3_600, 3_600],
+  [3, 240 * 3_600, 21_600],
+  [4, 240 * 3_600, 42_900],
+  [50, 240 * 3_600, 42_900],
+  [2, 899.5, 900],
+  [2, 0, 1],
+  [2, -60, 1],
+])("hides a deadline after receive %i, %f s before it is due, for %i s", (receives, left, seconds) => {
+  expect(secondsUntilCheck(1_000_000 + left * 1_000, receives, 1_000_000)).toBe(seconds);
 });
 
 const days = (count: number) => count * 86_400_000;

@@ -74,6 +74,7 @@ it.each<[string, string | undefined, string, boolean]>([
   ["stays ready", "a ready", "a ready", false],
   ["is unconfirmed", "a ready", "a ready?", true],
   ["is disconnected while it waits", "a waiting", "a ended", true],
+  ["is confirmed as disconnected", "a ended?", "a ended", false],
   ["is connected again", "a ready@1", "a waiting@2", true],
   ["is ready in a newer connection", "a ready@1", "a ready@2", true],
 ])("asks for the user's accounts when an account %s", (_, before, after, isConcerned) => {
