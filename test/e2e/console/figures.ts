@@ -99,7 +99,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     await panel("Reconciliation")
       .getByText(/^Compared \d+ users/)
       .waitFor();
-    await use().page.getByRole("button", { name: "Refresh" }).first().click();
+    await use().page.getByRole("button", { name: "Refresh", exact: true }).first().click();
     const found = panel("Reconciliations");
     await found.getByRole("cell", { name: "completed" }).first().waitFor();
     await panel("Token history").getByText("refreshed", { exact: true }).first().waitFor();

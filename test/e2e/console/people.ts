@@ -122,7 +122,7 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     const added = `data[${income.data.length - 1}]`;
     await panel("Changes, masked").getByRole("rowheader", { name: added, exact: true }).waitFor();
     await panel("Document").getByRole("link").click();
-    await panel("income").getByText("· the newest").waitFor();
+    await panel("income").getByText("· newest").waitFor();
     expect(new URL(page.url()).searchParams.get("version")).toBe(document.version);
     await open(`/events/${events[0]}?account=${account}`);
     await panel("Document").getByRole("link").click();
@@ -163,7 +163,7 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     await erase.getByText(/A legal hold is on the user .*: <b>case 17<\/b>/).waitFor();
     const button = erase.getByRole("button", { name: "Erase this user despite the hold" });
     expect(await button.isDisabled()).toBe(true);
-    await erase.getByLabel(/despite the hold/).fill("the court said so");
+    await erase.getByLabel(/Reason for the audit trail/).fill("the court said so");
     await button.click();
     await erase.getByLabel(/to confirm/).fill(toErase);
     await button.click();

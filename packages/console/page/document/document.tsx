@@ -130,7 +130,7 @@ function Against({ of: { observedAt, count, changes }, isRevealed }: AgainstProp
         {number(count)} {count === 1 ? "change" : "changes"} against the version of <Time at={observedAt} />
         {count > changes.length ? `; the first ${number(changes.length)} are shown` : ""}.
       </p>
-      <Wide label="Changes" isLong>
+      <Wide label="Table of changes" isLong>
         <Table
           columns={["Path", "Change", ...(isRevealed ? ["Before", "After"] : [])]}
           classes={{ Path: "id" }}
