@@ -172,7 +172,7 @@ function ItsDocument({ of: { subject, isOfEvent, ...name } }: { readonly of: Eve
     <>
       <Panel title="Document">
         <p>
-          {isOfEvent ? "This event led to " : "A later event led to the current version: "}
+          {isOfEvent ? "This event led to " : "Another event led to the current version: "}
           <a href={documentPath(of)}>
             {of.dates === undefined ? of.endpoint : `${of.endpoint} of ${of.dates}`}
           </a>
