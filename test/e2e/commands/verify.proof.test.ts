@@ -172,6 +172,7 @@ describe("income-events verify", () => {
         "users: stores an event that arrives three times once",
         "users: stores each other event once",
         "users: stores an event of 400 KB",
+        "users: puts what names no event among its dead letters, with the reason",
       ]);
       expect(failedNames(announced)).toContain(
         "subscriber smoke: gets each event of users as a CloudEvent, under one id",
