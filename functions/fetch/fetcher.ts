@@ -249,7 +249,7 @@ function logResult(
   log("TASK_DONE", { ...fields, ...(latencies && { latencies }) });
 }
 
-/** What to do with a failed task: make its message invisible for a time, or give it up with a reason. */
+/** The decision about a failed task: retry it after a time, or give it up with a reason. */
 export type RetryDecision = {
   readonly record: SQSRecord;
   readonly reason: string;

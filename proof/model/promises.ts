@@ -156,7 +156,7 @@ function expectMessages(simulation: Simulation, subscriber: string): void {
   for (const id of storedIds(simulation)) expect(announced, "each event is announced").toContain(id);
 }
 
-/** Readiness is announced neither early nor twice, and nothing of it is missing. */
+/** Expects that readiness is announced once, and not early. */
 function expectReadiness(simulation: Simulation, name: string): void {
   const { provider, readiness, answered } = simulation;
   if (readiness === undefined) return;
@@ -206,7 +206,7 @@ function messagesOf(simulation: Simulation, name: string): readonly MessageLine[
   }));
 }
 
-/** What is sent from now on about an account carries its user's attributes. */
+/** Expects that later messages about an account carry its user's latest attributes. */
 export async function expectLatestAttributes(
   simulation: Simulation,
   waitUntilIdle: (simulation: Simulation) => Promise<void>,

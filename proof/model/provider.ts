@@ -82,7 +82,7 @@ export class Provider {
     else this.#change(accountId, account, thing, isOwn);
   }
 
-  /** The user is created, or gets another loan id: one of three, so that earlier ones come again. */
+  /** The user is created, or gets another of three loan ids, so that earlier values recur. */
   setLoan(user: (typeof userIds)[number], isOwn: boolean): void {
     const isNew = !this.loans.has(user);
     const loan = `${userIds.indexOf(user)}-${this.#moments % 3}`;

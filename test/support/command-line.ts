@@ -18,7 +18,7 @@ export type CommandOptions = {
   readonly program?: string;
 };
 
-/** Environment of every command: nothing of AWS, and only systems that this test file started. */
+/** Environment of every command: without AWS variables, and with only the systems that this test file started. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   const { PATH, INCOME_EVENTS_RUNNING } = process.env;
   // An empty home has no profile, and the EC2 metadata service is disabled.
@@ -33,7 +33,7 @@ export type RunningCommand = {
   readonly stderr: () => string;
 };
 
-/** Runs a command to its end; its environment has nothing of AWS unless passed. */
+/** Runs a command to its end; its environment has no AWS variables unless passed. */
 export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   return startCommand(args, options).ended;
 }

@@ -1,4 +1,4 @@
-/** What a script learns from a command's exit code. */
+/** Exit codes of all commands, for scripts. */
 export const exitCodes = {
   /** The command failed; the message says what to do. */
   failed: 1,

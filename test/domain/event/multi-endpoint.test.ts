@@ -73,7 +73,7 @@ describe("update_multi_endpoint", () => {
     expect(eventsIn(body, endpoints, { kind: "endpoints" }).map(said)).toEqual(expected);
   });
 
-  it("stores nothing of the other elements with each element", () => {
+  it("stores each element without the other elements", () => {
     const body = {
       ...name,
       ...about,

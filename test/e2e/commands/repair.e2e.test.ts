@@ -218,7 +218,7 @@ describe("repair, on the running stack", () => {
     expect([...(await announced()).values()]).toContain("endpoint.updated");
   });
 
-  it("repairs nothing of erased users", async () => {
+  it("repairs no item of an erased user", async () => {
     const other = String((await system.sandbox.createUsers(1)).users[0]);
     await idle();
     expect(await operated.run(["erase", "user", other, "--yes"])).toMatchObject({ code: 0 });

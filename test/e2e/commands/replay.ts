@@ -148,7 +148,7 @@ export function describeReplay(use: () => OperatedStage): void {
       });
     });
 
-    it("sends nothing of erased users", async () => {
+    it("sends no message about an erased user", async () => {
       expect(await operated.run(["erase", "user", other, "--yes"])).toMatchObject({ code: 0 });
       await idle();
       await drain("everything");

@@ -102,7 +102,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
   test.each([
     ["are relayed at once", true],
     ["are relayed when it is over", false],
-  ])("at any of its calls leave nothing of anybody where they %s", async (_, isRelayedAtOnce) => {
+  ])("at any of its calls leave no data of an erased user if they %s", async (_, isRelayedAtOnce) => {
     for (const event of events) await receive(event);
     await relayAll();
     expect(await remains()).not.toEqual([]);
@@ -133,7 +133,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
     expect(announced).toContainEqual(expect.objectContaining({ type: "user.erased", source }));
   });
 
-  test("leave nothing of anybody if the relay checked for the erasure before it, and wrote after it", async () => {
+  test("leave no data of an erased user if the relay checked for the erasure before it, and wrote after it", async () => {
     await receive(events[2] ?? expect.unreachable());
     await relayAll();
     for (const event of events) await receive(event);

@@ -5,7 +5,7 @@ import { consoleContext } from "./console-context.ts";
 
 const context = consoleContext(true);
 const routes = consoleRoutes(context, createJobs());
-/** Routes that write to the audit trail or stay on this machine, and change nothing of the stage. */
+/** Routes that write to the audit trail or stay on this machine, without changing the stage. */
 const looks = [
   "/api/mapping/try",
   "/api/attributes/reveal",

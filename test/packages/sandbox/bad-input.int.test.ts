@@ -55,7 +55,7 @@ const wrongBodies: readonly [string, string, number][] = [
   ["a huge body", JSON.stringify({ text: "x".repeat(1_100_000) }), 413],
 ];
 
-test("every route refuses what is no body of its own with a clear error", async () => {
+test("every route refuses an invalid body with a clear error", async () => {
   const sandbox = await sandboxFor({ controlPort: 0 });
   const routes = await routesOf(sandbox);
   expect(routes.length).toBeGreaterThanOrEqual(16);

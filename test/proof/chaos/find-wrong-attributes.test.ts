@@ -54,7 +54,7 @@ it.each<Case>([
     ["user/v lacks the attribute L-9"],
     { loans: new Map([["v", "L-9"]]) },
   ],
-  ["nothing of an erased user", [message("account/b", 7, "L-2", 1)], [], { erased: new Set(["v"]) }],
+  ["no attribute of an erased user", [message("account/b", 7, "L-2", 1)], [], { erased: new Set(["v"]) }],
 ])("finds %s", (_, messages, expected, evidence) => {
   const lines = messages.map((each) => ({ subscriber: "everything", at: 1, body: JSON.stringify(each) }));
   const known = {

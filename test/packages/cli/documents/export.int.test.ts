@@ -146,7 +146,7 @@ describe("an export of documents", () => {
     expect([files, after, await readdir(to)]).toEqual([[], undefined, ["export.json", "schema.json"]]);
   });
 
-  it("has the replacement of a version whose object is missing, and nothing of erased users", async () => {
+  it("has the replacement of a version whose object is missing, and no data of erased users", async () => {
     const { document } = stored("1", "old");
     const gone: StoredDocument = { document, storage: { codec: "gzip", object: "gone" } };
     await run([gone], { readDocuments: async () => [stored("1", '"new"')] });
