@@ -69,6 +69,8 @@ export type Run = {
   readonly companies?: true;
   /** Number of ticks that failed at the user after that one; absent if none did. */
   readonly stalls?: number;
+  /** When the provider said to call again (ISO 8601), if an answer was not ready. */
+  readonly notBefore?: string;
   readonly counts: Counts;
 };
 
@@ -146,6 +148,16 @@ export function stall(run: Run): Run {
   return { ...run, stalls: (run.stalls ?? 0) + 1 };
 }
 
+/** The run after an answer that was not ready. @param seconds the wait that the provider asked for */
+export function postpone(run: Run, seconds: number, now: Date): Run {
+  return { ...run, notBefore: new Date(now.getTime() + seconds * 1_000).toISOString() };
+}
+
+/** Whether the provider asked to wait longer. */
+export function isPostponed(run: Run | undefined, now: Date): boolean {
+  return run?.notBefore !== undefined && now.getTime() < Date.parse(run.notBefore);
+}
+
 /** Whether a user fails repeatedly, so that the run must skip it. */
 export function isStuck({ stalls = 0 }: Run): boolean {
   return stalls >= 3;
@@ -196,6 +208,7 @@ export function parseRun(value: unknown): Run {
     rereads: fields.rereads === true || undefined,
     companies: fields.companies === true || undefined,
     stalls: fields.stalls === undefined ? undefined : numberOf(fields, "stalls"),
+    notBefore: optionalText(fields, "notBefore"),
     counts: countsOf((name) => numberOf(counts, name)),
   });
 }

@@ -1,4 +1,4 @@
-import { FailureError, isAttempt } from "../../domain/core/failures.ts";
+import { FailureError, isAttempt, isNotReady } from "../../domain/core/failures.ts";
 import { type Fields, isFields, present, textsOf } from "../../domain/core/parse.ts";
 import { isWebhookKind } from "../../domain/event/events.ts";
 import { canonicalId } from "../../domain/event/subjects.ts";
@@ -11,7 +11,9 @@ import {
   endRun,
   isDue,
   isOverdue,
+  isPostponed,
   mayMakeUp,
+  postpone,
   type Run,
   type RunCause,
   stall,
@@ -54,6 +56,10 @@ export function reconciler(dependencies: ReconcilerDependencies) {
     const warnIfOverdue = (latest: Run | undefined): void => {
       if (isOverdue(latest, settings.everyHours, now())) log("RECONCILIATION_OVERDUE");
     };
+    if (isPostponed(known, now())) {
+      warnIfOverdue(known);
+      return { outcome: "paused", reason: "the provider asked to wait" };
+    }
     const isTimeLeft = () => clock.getRemainingTimeInMillis() > longestCallInMillis;
     let run = known?.endedAt === undefined ? known : undefined;
     try {
@@ -83,8 +89,11 @@ export function reconciler(dependencies: ReconcilerDependencies) {
       const { failure } = error;
       // The provider, its rate or a queue is unavailable; the next tick retries.
       if (failure.type === "retryable") {
+        const latest = run ?? known;
+        if (latest !== undefined && isNotReady(error) && failure.delayInSeconds > 0)
+          await checkpoint.save(postpone(latest, failure.delayInSeconds, now()));
         log("RECONCILIATION_PAUSED", { reason: failure.reason });
-        warnIfOverdue(run ?? known);
+        warnIfOverdue(latest);
         return { outcome: "paused", reason: failure.reason };
       }
       // Retrying doesn't help: end the run, or every tick would fail at the same place.

@@ -8,6 +8,7 @@ import {
   isStuck,
   markOf,
   parseRun,
+  postpone,
   stall,
   startRun,
   turnPage,
@@ -147,7 +148,11 @@ describe("a run", () => {
   });
 
   it("is parsed as it was stored, and refused by the name of an invalid field", () => {
-    for (const run of [begun, ended, stall({ ...begun, page: next, after: "u-1" })]) {
+    for (const run of [
+      begun,
+      ended,
+      postpone(stall({ ...begun, page: next, after: "u-1" }), 60, new Date()),
+    ]) {
       expect(parseRun(JSON.parse(JSON.stringify(run)))).toEqual(run);
     }
     const broken: [string, object][] = [

@@ -142,6 +142,21 @@ await describeOnTables("the reconciler", (tables) => {
       },
     );
 
+    test("that is not ready yet is not asked for again earlier than the provider says, in any tick", async () => {
+      const remote = await startTestProvider();
+      const notReady = { status: 202, headers: { "retry-after": "3600" } };
+      remote.answer = (_, count) => (count === 1 ? notReady : { json: [] });
+      const tick = tickOf({ baseUrl: remote.url, provider: { paths: {} } });
+      for (const minutes of [0, 5, 54]) {
+        fixture.time += minutes * 60_000;
+        expect(await tick()).toMatchObject({ outcome: "paused" });
+      }
+      expect(remote.requests).toHaveLength(1);
+      fixture.time += 2 * 60_000;
+      expect(await tick()).toMatchObject({ outcome: "done" });
+      await remote.close();
+    });
+
     test("among a page's items is skipped, counted and reported; a page without a readable item ends the run", async () => {
       const remote = await startTestProvider();
       const [one, two] = [randomUUID(), randomUUID()];
