@@ -28,6 +28,10 @@ describe("reconciliation", () => {
     expect(Object.keys(logCodes)).toEqual(
       expect.arrayContaining(["RECONCILIATION_FAILED", "RECONCILIATION_OVERDUE"]),
     );
+    // One metric counts both codes.
+    expect(
+      filters.find((each) => JSON.stringify(each).includes('"ReconciliationIncomplete"'))?.FilterPattern,
+    ).toBe('{ ($.code = "RECONCILIATION_FAILED") || ($.code = "RECONCILIATION_OVERDUE") }');
     const [alarm, ...others] = ofReconcile("AWS::CloudWatch::Alarm");
     expect(others.map(({ Properties }) => Properties)).toMatchObject([
       { MetricName: "Errors", Threshold: 1, Period: 900, DatapointsToAlarm: 2, EvaluationPeriods: 3 },
