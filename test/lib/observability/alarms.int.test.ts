@@ -72,6 +72,37 @@ describe("every alarm", () => {
   });
 });
 
+describe("an alarm on failures", () => {
+  it.each([
+    ["reads-failing", "Url5xxCount"],
+    ["fetching-failing", "Errors"],
+    ["archiving-failing", "Errors"],
+    ["relay-failing", "FailedInvokeEventCount"],
+  ])("watches the metric that shows them: %s", (entry, metric) => {
+    expect(alarms.find((alarm) => alarm.entry === entry)?.metrics).toEqual([metric]);
+  });
+
+  it("of an event source has values: the source reports event counts", () => {
+    const watching = resources
+      .map((alarm) => JSON.stringify(alarm))
+      .filter((text) => text.includes("FailedInvokeEventCount"));
+    const watched = production
+      .ofType("AWS::Lambda::EventSourceMapping")
+      .filter(({ id }) => watching.some((text) => text.includes(`"Ref":"${id}"`)));
+    // Four kinds of webhooks, the relay and erasures.
+    expect(watched).toHaveLength(6);
+    for (const { id, Properties } of watched)
+      expect(Properties.MetricsConfig, id).toEqual({ Metrics: ["EventCount"] });
+  });
+
+  it("counts changes that the relay parks, and those of a subscriber that can't be reached, as undelivered", () => {
+    expect(alarmNamed("RelayAlarmsGaveUpAlarm")?.metrics).toContain("RecordParked");
+    expect(production.withId("RelayChangesRecordParkedMetric").Properties.FilterPattern).toBe(
+      '{ ($.code = "RECORD_PARKED") || ($.code = "SUBSCRIBER_UNREACHABLE") }',
+    );
+  });
+});
+
 /** Alarms on ages: the limit, how long the work takes by itself, how long it is kept. */
 const ages: readonly (readonly [name: string, tries: number, kept: number])[] = [
   ["ReceivingLateAlarm", 5 * 6 * 20, 14 * day],
