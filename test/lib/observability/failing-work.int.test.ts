@@ -16,8 +16,7 @@ const hour = 3_600;
 
 /** Failing messages among those that arrive at a steady rate; all others succeed at once. */
 const causes = {
-  "the role may use the table's key no more": () => true,
-  "the function throws at import": () => true,
+  "every message fails, as after a revoked grant or a throw at import": () => true,
   "one message is poison": (index: number) => index === 0,
 };
 const rates = { "one an hour": hour, "50 a second": 0.02 };
@@ -97,5 +96,17 @@ describe.each([
     const failed = createMetric(within * 1_000);
     failed.add(3_000, 60_000);
     expect(goesOff(`${work}-failing`, failed, within)).toBe(false);
+  });
+});
+
+describe("a shard of the relay whose batches fail", () => {
+  it.each([
+    ["raises the alarm in two of three periods", [1, 11], true],
+    ["raises no alarm in one minute", [1, 1], false],
+    ["raises no alarm in two periods that are far apart", [1, 31], false],
+  ])("%s", (_, minutes, isRaised) => {
+    const failed = createMetric(hour * 1_000);
+    for (const minute of minutes) failed.add(100, minute * 60_000);
+    expect(goesOff("relay-failing", failed, hour)).toBe(isRaised);
   });
 });
