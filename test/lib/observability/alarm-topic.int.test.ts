@@ -1,11 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { parseSettings } from "../../../lib/settings/settings.ts";
-import { productionSettings, synthesized } from "../synthesized.ts";
+import { productionSettings, type Synthesized, synthesized } from "../synthesized.ts";
 
 const emails = ["on-call@example.com", "owner@example.com"];
 const topicArn = "arn:aws:sns:eu-central-1:123456789012:on-call";
 const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
 const { alarms: _, ...withoutAlarms } = productionSettings;
+
+function alarmsOf(stack: Synthesized) {
+  const found = stack.ofType("AWS::CloudWatch::Alarm");
+  expect(found).not.toEqual([]);
+  return found;
+}
 
 describe("where alarms go", () => {
   it("must be set in production, and is refused with what to write", () => {
@@ -50,18 +56,21 @@ describe("where alarms go", () => {
     "that is given is notified of each alarm that goes off, %s, and of nothing else",
     (_, settings, ends) => {
       const stack = synthesized({ ...withoutAlarms, alarms: { topicArn, ...settings } });
-      const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+      const alarms = alarmsOf(stack);
       for (const { Properties } of alarms) {
         expect(Properties.AlarmActions).toEqual([topicArn]);
         expect(Properties.OKActions).toEqual(ends);
       }
       expect(stack.ofType("AWS::CloudWatch::CompositeAlarm")).toEqual([]);
+      // A rule's event is not the alarm message that paging services parse.
+      for (const { id, Properties } of stack.ofType("AWS::Events::Rule"))
+        expect(Properties, id).not.toHaveProperty("EventPattern");
     },
   );
 
   it("of mails is notified of each alarm that goes off, and once when all are over", () => {
     const stack = synthesized({ ...withoutAlarms, alarms: { emails } });
-    const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+    const alarms = alarmsOf(stack);
     const action = [{ Ref: stack.ofType("AWS::SNS::Topic")[0]?.id }];
     for (const { Properties } of alarms) {
       expect(Properties.AlarmActions).toEqual(action);
@@ -86,7 +95,7 @@ describe("where alarms go", () => {
     );
     const subscribers = names.map((name) => ({ name }));
     const stack = synthesized({ ...withoutAlarms, alarms: { emails }, subscribers }, "s".repeat(20));
-    const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+    const alarms = alarmsOf(stack);
     // Source: CloudWatch API reference, "PutCompositeAlarm".
     const longest = alarms.map(({ id }) => ` OR NOT OK("${stack.name}-${id}-${"x".repeat(13)}")`).join("");
     expect(longest.length).toBeLessThan(10_240);
@@ -120,7 +129,7 @@ describe("where alarms go", () => {
   it("is an existing topic, if one is named: the stack creates none", () => {
     const stack = synthesized({ ...withoutAlarms, alarms: { topicArn } });
     expect(stack.text).not.toContain("AWS::SNS::");
-    for (const { Properties } of stack.ofType("AWS::CloudWatch::Alarm")) {
+    for (const { Properties } of alarmsOf(stack)) {
       expect(Properties).toMatchObject({ AlarmActions: [topicArn] });
     }
     expect(stack.outputs.AlarmTopicArn?.Value).toBe(topicArn);
@@ -130,7 +139,7 @@ describe("where alarms go", () => {
     const stack = synthesized({ ...withoutAlarms, production: false });
     expect(stack.text).not.toContain("AWS::SNS::");
     expect(stack.outputs).not.toHaveProperty("AlarmTopicArn");
-    for (const { Properties } of stack.ofType("AWS::CloudWatch::Alarm")) {
+    for (const { Properties } of alarmsOf(stack)) {
       expect(Properties).not.toHaveProperty("AlarmActions");
     }
   });
