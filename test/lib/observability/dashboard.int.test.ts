@@ -101,6 +101,29 @@ describe("the dashboard", () => {
     }
   });
 
+  it("shows both latencies, half and 99 of 100 of them", () => {
+    const shown = JSON.stringify(widgets.flatMap(({ properties }) => properties.metrics));
+    for (const name of Object.values(latencyMetrics))
+      for (const stat of ["p50", "p99"])
+        expect(shown).toMatch(new RegExp(`"income-events-test","${name}",\\{[^}]*"stat":"${stat}"`));
+  });
+
+  it("comes with the filters that only it reads", () => {
+    const filtersOf = (stack: Synthesized) => stack.ofType("AWS::Logs::MetricFilter").map(({ id }) => id);
+    const [without, all] = [filtersOf(synthesized(productionSettings)), filtersOf(production)];
+    expect(all).toEqual(expect.arrayContaining(without));
+    const added = all
+      .filter((id) => !without.includes(id))
+      .map((id) => /([A-Z][a-z]+){2}(?=Metric)/.exec(id));
+    expect([...new Set(added.map((found) => found?.[0]))].sort()).toEqual([
+      "DuplicateEvents",
+      "EventsStored",
+      "MessageRejected",
+      "TaskDone",
+      "WebhookAccepted",
+    ]);
+  });
+
   it("has of each queue its dead letters, and of each that feeds a function its age", () => {
     const of = (metric: string) =>
       series.filter(([, name]) => name === metric).map(([, , , queue = ""]) => nameOf(queue));
