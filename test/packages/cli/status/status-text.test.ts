@@ -127,6 +127,12 @@ describe("a line says", () => {
     );
   });
 
+  test("of a subscriber that it has never read its queue", () => {
+    const queues = [queue("subscriber/risk", { waiting: 1, neverRead: true }), queue("subscriber/other")];
+    expect(lineOf("subscriber/risk", { queues })).toMatch(/ never read$/);
+    expect(lineOf("subscriber/other", { queues })).toMatch(/ -$/);
+  });
+
   test("in a colour what is wrong, and nothing else", () => {
     const paint = (format: string, text: string) => `<${format}>${text}</>`;
     expect(statusText(well, paint)).toBe(statusText(well));
