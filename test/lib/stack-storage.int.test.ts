@@ -188,13 +188,15 @@ describe("the HTTP API", () => {
 });
 
 describe("schedules", () => {
+  const watched = synthesized({ ...productionSettings, canary: {} });
   it.each([
     ["RefreshSchedule", "rate(15 minutes)", "RefreshTokenFunction"],
     ["RegisterSchedule", "rate(1 day)", "RegisterWebhooksFunction"],
     ["ReconcileSchedule", "rate(5 minutes)", "ReconcileUsersFunction"],
     ["ArchiveSchedule", "rate(1 hour)", "ArchiveLettersFunction"],
+    ["CanarySchedule", "rate(1 hour)", "CanaryEventsFunction"],
   ])("%s runs at %s", (id, expression, target) => {
-    const rule = production.withId(id).Properties;
+    const rule = watched.withId(id).Properties;
     expect(rule).toMatchObject({ ScheduleExpression: expression, State: "ENABLED" });
     expect(targetOf(rule.Targets)).toBe(target);
   });
