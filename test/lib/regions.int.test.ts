@@ -1,4 +1,5 @@
 import { App, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { expect, test } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
@@ -24,6 +25,17 @@ test.each(["cn-north-1", "cn-northwest-1"])(
 
 test.each(["ca-central-1", undefined])("a stack in %s is taken", (region) => {
   expect(inRegion(region)).not.toThrow();
+});
+
+test.each([
+  ["ca-west-1, which has none", "ca-west-1", 0],
+  ["eu-central-1", "eu-central-1", 1],
+  ["a region that is not known", undefined, 1],
+])("uses a function URL by default where they exist: a stack in %s", (_, region, urls) => {
+  const template = Template.fromStack(Stack.of(inRegion(region, { subscribers: [{ name: "risk" }] })()));
+  template.resourceCountIs("AWS::Lambda::Url", urls);
+  // Otherwise each subscriber invokes an alias of its own.
+  template.resourceCountIs("AWS::Lambda::Alias", 1 - urls);
 });
 
 const keyArn = "arn:aws:kms:eu-west-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
