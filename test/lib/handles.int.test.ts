@@ -239,11 +239,10 @@ test("a role of the app in another account is refused with the remedy", () => {
   );
 });
 
-test("a stack with more resources than CloudFormation takes is refused with a remedy", () => {
+test("a stack of two production pipelines with 12 subscribers each is refused with a remedy", () => {
   const subscribers = Array.from({ length: 12 }, (_, index) => ({ name: `s${index}` }));
   const full = { ...productionSettings, subscribers };
-  const without = { ...full, register: { enabled: false } };
-  const { stack } = stackWith(["First", full], ["Second", without], ["Third", without]);
+  const { stack } = stackWith(["First", full], ["Second", { ...full, register: { enabled: false } }]);
   expect(() => Template.fromStack(stack)).toThrow(
     /Mine has \d{3} resources, and CloudFormation takes 500 in a stack: give each pipeline a stack of its own/,
   );
