@@ -150,7 +150,9 @@ it("the page of deploying lets CloudFormation's role manage each type that a sta
   const page = readFileSync(join(import.meta.dirname, "../../docs/operate/deploying.md"), "utf8");
   const [, policy = ""] = /```json\n(\{ "Version": "2012-10-17"[^`]*)```/.exec(page) ?? [];
   const statements: readonly { readonly Action: readonly string[] }[] = JSON.parse(policy).Statement;
-  const allowed = new Set(statements.flatMap(({ Action }) => Action).map((action) => action.split(":")[0]));
+  const [withRecovery = ""] = /^With `recovery`, add .*$/m.exec(page) ?? [];
+  const actions = [...statements.flatMap(({ Action }) => Action), ...withRecovery.matchAll(/(?<=`)[a-z]+:/g)];
+  const allowed = new Set(actions.map((action) => String(action).split(":")[0]));
   const prefixes: Readonly<Record<string, string>> = { ApiGatewayV2: "apigateway" };
   const webhooks = {
     customDomain: {
@@ -158,7 +160,12 @@ it("the page of deploying lets CloudFormation's role manage each type that a sta
       certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
     },
   };
-  const { resources } = synthesized({ ...productionSettings, dashboard: true, webhooks });
+  const { resources } = synthesized({
+    ...productionSettings,
+    ...{ dashboard: true, webhooks, canary: {} },
+    encryption: { keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e" },
+    recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:v1" },
+  });
   const types = resources.map(({ Type }) => Type).filter((type) => type.startsWith("AWS::"));
   for (const service of new Set(types.map((type) => type.split("::")[1] ?? "")))
     expect(allowed, service).toContain(prefixes[service] ?? service.toLowerCase());
