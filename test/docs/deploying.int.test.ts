@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parseSettings } from "../../lib/settings/settings.ts";
+import { prices } from "../../proof/bench/price/prices.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const textOf = (name: string) =>
@@ -67,6 +68,23 @@ describe("the guide of deployment", () => {
     expect(calls.filter((call) => call.startsWith("sqs delete-queue"))).toEqual([
       "sqs delete-queue --queue-url removed",
     ]);
+  });
+
+  it("says what the rest of a removed production stage costs a month", () => {
+    const secrets = synthesized(productionSettings).ofType("AWS::SecretsManager::Secret").length;
+    const { secretMonth, tableGigabyteMonth, tableRecoveryGigabyteMonth } = prices;
+    const rows = [...removal.matchAll(/^\| (\d*)[^|]* \| ([\d.]+) \|$/gm)].map(([, count, cost]) => [
+      count,
+      cost,
+    ]);
+    expect(rows).toEqual([
+      [String(secrets), (secrets * secretMonth).toFixed(2)],
+      ["", (tableGigabyteMonth + tableRecoveryGigabyteMonth).toFixed(2)],
+      ["", String(prices.objectGigabyteMonth)],
+      ["", String(prices.logGigabyteMonth)],
+      ["", "0"],
+    ]);
+    expect(removal).toContain(`prices of ${prices.region} on ${prices.date}`);
   });
 
   it("shows valid settings of production", () => {

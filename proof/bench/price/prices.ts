@@ -20,6 +20,9 @@ export const prices = {
   // https://aws.amazon.com/dynamodb/pricing/on-demand/
   writeUnit: 0.000000625,
   readUnit: 0.000000125,
+  tableGigabyteMonth: 0.25,
+  /** Point-in-time recovery. */
+  tableRecoveryGigabyteMonth: 0.2,
   /** Also in a vault of AWS Backup; each backup is a full copy. */
   tableBackupGigabyteMonth: 0.1,
   // https://aws.amazon.com/backup/pricing/
@@ -28,11 +31,14 @@ export const prices = {
   /** A list costs as much. */
   objectPut: 0.000005,
   objectGet: 0.0000004,
+  objectGigabyteMonth: 0.023,
   // https://aws.amazon.com/secrets-manager/pricing/
   secretMonth: 0.4,
   secretRead: 0.000005,
   // https://aws.amazon.com/cloudwatch/pricing/
   logGigabyte: 0.5,
+  /** Stored, compressed. */
+  logGigabyteMonth: 0.03,
   metricMonth: 0.3,
   /** Per metric in a request of GetMetricData. */
   metricRead: 0.00001,
