@@ -1,4 +1,8 @@
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
+import {
+  type ProviderAnswer,
+  startTestProvider,
+  type TestProvider,
+} from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
@@ -158,7 +162,13 @@ const registeredSecrets = () =>
   remote.requests.map(({ body }) => JSON.parse(body).headers["x-webhook-secret"]);
 const valuesOf = (secret: string) => Object.keys(paths).map((kind) => valueOfKind(secret, kind));
 
-test("the registrar returns what is registered", async () => {
+test.each<[string, ProviderAnswer]>([
+  ["JSON", { json: {} }],
+  ["an empty 200", { text: "" }],
+  ["202", { status: 202, json: {} }],
+  ["204", 204],
+])("the registrar returns what is registered, where the provider answers with %s", async (_, answer) => {
+  remote.answer = () => answer;
   const registered = ["users", "accounts", "endpoints", "company-accounts"];
   expect(await registrarOf().run()).toEqual({ registered, secret: "current" });
 });
@@ -287,13 +297,20 @@ describe("a registration fails the run, and says what to do, where", () => {
     expect(remote.requests).toEqual([]);
   });
 
-  test.each<[number, string]>([
-    [404, "the provider knows no webhook at the path of endpoints; see provider.paths"],
-    [422, "the provider answered 422"],
-    [503, "the provider answered 503"],
-    [401, "the token was refused"],
-  ])("the provider answers one kind with %i", async (status, message) => {
-    remote.answer = ({ path }) => (path === paths.endpoints ? status : { json: {} });
+  test.each<[string, ProviderAnswer, string]>([
+    ["404", 404, "the provider knows no webhook at the path of endpoints; see provider.paths"],
+    ["422", 422, "the provider answered 422"],
+    ["503", 503, "the provider answered 503"],
+    ["401", 401, "the token was refused"],
+    ["206", { status: 206, json: {} }, "the provider answered 206: a part of what was asked for"],
+    ["425", 425, "the provider answered 425: not ready"],
+    [
+      "a page",
+      { text: "<html>Maintenance</html>", headers: { "content-type": "text/html" } },
+      "the provider answered 200 with text/html in place of JSON",
+    ],
+  ])("the provider answers one kind with %s", async (_, answer, message) => {
+    remote.answer = ({ path }) => (path === paths.endpoints ? answer : { json: {} });
     await expect(registrarOf().run()).rejects.toThrow(message);
     expect(entries).toEqual([]);
   });
