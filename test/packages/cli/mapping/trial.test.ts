@@ -54,6 +54,22 @@ it("a time that can't be true is shown as ignored, and the event as unordered", 
 });
 
 it.each([
+  [1_772_368_496, "Unix seconds"],
+  [1_772_368_496_789, "Unix milliseconds"],
+  ["1772368496789123456", "Unix nanoseconds"],
+  ["Sun, 01 Mar 2026 12:34:56 GMT", "RFC 1123"],
+  ["2026-03-01 13:34:56", "ISO 8601 without a zone: UTC"],
+])("the trial says how a time is read: %s", (time, readAs) => {
+  const body = { event: "connect_account", account_id: "a-1", occurred_at: time };
+  const given = { name: "sample", bytes: Buffer.from(JSON.stringify(body)), headers: {} };
+  const part = { accounts: { time: "occurred_at", ids: "any" } };
+  const { accounts } = checkMapping({ production: false, mapping: part }, "own");
+  const trial = tryMapping("accounts", accounts, given, jmespathSearch);
+  expect(trial.fields).toContainEqual(expect.objectContaining({ field: "time", readAs }));
+  expect(trialText(trial)).toContain(`read as ${readAs}`);
+});
+
+it.each([
   ["list-of-two.json", "company-accounts", { events: "@", ids: "any" }, ["co-2", "co-1"]],
   ["multi-endpoint.json", "endpoints", {}, ["income", "profile"]],
 ] as const)("every event of a webhook is shown: %s", (file, kind, part, said) => {
