@@ -75,6 +75,13 @@ describe("findings are ordered by cause", () => {
     ]);
   });
 
+  test("refused webhooks follow from a registration without the signing secret", () => {
+    const deployed = "https://api.example/webhooks/users";
+    const webhooks = [{ kind: "users", deployed, type: "here", differs: ["unsigned"] }] as const;
+    const found = byCause([...checkRegistrations({ webhooks }), alarmFinding("webhooks-refused")]);
+    expect(found).toMatchObject([{ code: "webhooks-unsigned", follows: [{ code: "webhooks-refused" }] }]);
+  });
+
   test("a dead letter counts once: its queue's finding, and beneath it the alarm", () => {
     const statuses = [
       { name: "accounts", waiting: 0, inFlight: 0, deadLetters: 1, retentionSeconds: 60 },

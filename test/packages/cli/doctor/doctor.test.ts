@@ -77,15 +77,15 @@ describe("the webhooks at the provider", () => {
   });
 
   test.each([
-    [["unsigned"], "error", "The provider does not sign the webhooks of users"],
-    [["header"], "error", "The registration of users lacks the header"],
-    [["signed"], "warning", "The provider signs the webhooks of users, and this stage"],
-    [["method"], "warning", "The webhooks of users are not sent by POST."],
-    [["enabled"], "warning", "The webhooks of users are not enabled."],
-  ] as const)("that the provider registers otherwise are a finding: %s", (differs, severity, what) => {
-    expect(checkRegistrations({ webhooks: [{ ...known, type: "here", differs }] })).toEqual([
+    ["unsigned", "webhooks-unsigned", "error", "The provider does not sign the webhooks of users"],
+    ["header", "webhooks-without-secret", "error", "The registration of users lacks the header"],
+    ["signed", "webhooks-differ", "warning", "The provider signs the webhooks of users, and this stage"],
+    ["method", "webhooks-differ", "warning", "The webhooks of users are not sent by POST."],
+    ["enabled", "webhooks-differ", "warning", "The webhooks of users are not enabled."],
+  ] as const)("that the provider registers otherwise are a finding: %s", (field, code, severity, what) => {
+    expect(checkRegistrations({ webhooks: [{ ...known, type: "here", differs: [field] }] })).toEqual([
       expect.objectContaining({
-        ...{ severity, fix: "npx income-events webhooks register" },
+        ...{ code, severity, fix: "npx income-events webhooks register" },
         what: expect.stringContaining(what),
       }),
     ]);
