@@ -114,6 +114,23 @@ describe("functions", () => {
     });
   });
 
+  it("get how webhooks carry the secret and whether probes are answered, and the outputs name the header", () => {
+    const header = { secretHeader: "authorization", secretScheme: "Bearer" };
+    const { bundles, outputs } = synthesized({
+      ...productionSettings,
+      webhooks: { ...header, answerProbes: true },
+      canary: { everyMinutes: 15 },
+    });
+    for (const entry of ["receive/users", "receive/other-paths"])
+      expect(bundles.get(`functions/${entry}.ts`)).toMatchObject({ ...header, answerProbes: true });
+    for (const entry of ["register/webhooks", "canary/events"])
+      expect(bundles.get(`functions/${entry}.ts`)).toMatchObject(header);
+    expect(outputs).toMatchObject({
+      WebhookSecretHeader: { Value: "authorization" },
+      WebhookSecretScheme: { Value: "Bearer" },
+    });
+  });
+
   it("call the settings' address, unless the deployment's parameter names another", () => {
     // The next deployment would keep a default URL, whatever the settings.
     expect(production.parameters.ProviderBaseUrl).toMatchObject({ Type: "String", Default: "" });
