@@ -39,6 +39,7 @@ const settings = {
     // Longer than the test on any machine, so the secret is read once.
     secretCacheSeconds: 900,
     maxBodyBytes: 10_000,
+    answerProbes: true,
     // The flood must reach the receiver.
     throttle: { requestsPerSecond: 10_000, burst: 5_000 },
     customDomain: {
@@ -96,6 +97,18 @@ it("a path without a route is received if it leads to a kind, and is 404 otherwi
   expect(await send("Users/", "wrong", bodies.users?.())).toBe(401);
   for (const path of ["people", "users/7"]) expect(await send(path, secret, {})).toBe(404);
   expect(callsOf(/^OtherPathsReceive/)).toMatchObject({ "sqs:SendMessage": 3 });
+});
+
+it.each(["users", "Users/"])("a probe of %s is answered without a call to AWS", async (path) => {
+  const calls = () => [callsOf(/^UsersReceive/), callsOf(/^OtherPathsReceive/)];
+  const before = calls();
+  for (const [method, status] of [
+    ["GET", 200],
+    ["HEAD", 200],
+    ["OPTIONS", 204],
+  ] as const)
+    expect(await fetch(`${outputOf(stack, "WebhooksUrl")}/${path}`, { method })).toMatchObject({ status });
+  expect(calls()).toEqual(before);
 });
 
 describe("a flood of wrong secrets at one kind", () => {
