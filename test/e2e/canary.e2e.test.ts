@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
 import { originsOfCodes } from "../../scripts/documents/logs-page.ts";
 import type { StoredMessage } from "../support/canary-stage.ts";
+import { eventually } from "../support/eventually.ts";
 import { createCanaryDriver, fewReasons } from "./canary/canary-driver.ts";
 import { provocationsOf } from "./canary/provocations.ts";
 
@@ -20,8 +21,8 @@ const logLine = z.union([
 const levels: Partial<Record<LogCode, string>> = logLevels;
 
 const driver = createCanaryDriver();
-const { stage, secrets, plantSecret, provoke, during, send, endpoint, page, invoke, forgetReconciliation } =
-  driver;
+const { stage, secrets, plantSecret, provoke, during, send, endpoint, page, invoke } = driver;
+const { forgetReconciliation, requestedRun } = driver;
 const provocations = provocationsOf(driver);
 
 describe("logs and stored data", () => {
@@ -71,6 +72,25 @@ describe("logs and stored data", () => {
     end();
     expect(outcome).toMatchObject({ kind: "failed" });
     expect(stage().canaries.foundIn(JSON.stringify(outcome))).toEqual([]);
+  });
+
+  it("a webhook that can't be kept requests a reconciliation, which reads documents again if it may be about them", async () => {
+    const started = Date.now();
+    for (const [kind, rereads] of [
+      ["users", false],
+      ["endpoints", true],
+    ] as const) {
+      // A receiver requests one an hour.
+      stage()
+        .functionOf(new RegExp(`^${kind}Receive`, "i"))
+        .kill();
+      expect(await send(kind, `{"data":{"link":"${plantSecret("a link that can't be parsed")}"`)).toBe(503);
+      await eventually(async () => {
+        const request = await requestedRun();
+        expect(request).toMatchObject({ rereads });
+        expect(Date.parse(request?.until ?? "")).toBeGreaterThanOrEqual(started);
+      }, 100);
+    }
   });
 
   it("a function that is killed or throws writes only its own reasons", async () => {

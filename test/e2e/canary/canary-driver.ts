@@ -6,6 +6,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { expect } from "vitest";
 import { reconciliationKey } from "../../../adapters/dynamodb/keys.ts";
+import { runRequests } from "../../../adapters/streams/checkpoint.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import type { LogCode } from "../../../functions/runtime/log.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
@@ -179,6 +180,14 @@ export function createCanaryDriver() {
     );
     client.destroy();
   };
+  /** What receivers of lost webhooks have requested. */
+  const requestedRun = async () => {
+    const { gatewayUrl: endpointUrl, region, operator: credentials } = stage().stack;
+    const client = new DynamoDBClient({ endpoint: endpointUrl, region, credentials });
+    const request = await runRequests(client, output("TableName")).load();
+    client.destroy();
+    return request;
+  };
   const enqueue = async (queue: string, MessageBody: string) => {
     const { gatewayUrl: endpointUrl, region, operator: credentials } = stage().stack;
     const client = new SQSClient({ endpoint: endpointUrl, region, credentials });
@@ -237,6 +246,7 @@ export function createCanaryDriver() {
     archivedReasons,
     page,
     forgetReconciliation,
+    requestedRun,
     enqueue,
     erased,
     erase,
