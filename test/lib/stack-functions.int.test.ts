@@ -114,7 +114,7 @@ describe("functions", () => {
     });
   });
 
-  it("get how webhooks carry the secret and whether probes are answered, and the outputs name the header", () => {
+  it("get the secret's header and scheme, and whether to answer probes", () => {
     const header = { secretHeader: "authorization", secretScheme: "Bearer" };
     const { bundles, outputs } = synthesized({
       ...productionSettings,
