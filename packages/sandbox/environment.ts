@@ -40,6 +40,9 @@ export type EnvironmentDependencies = {
 
 const dayMs = 86_400_000;
 
+/** The provider gives up an attempt after this time. */
+const defaultTimeoutMs = 10_000;
+
 /**
  * Starts an environment on loopback.
  * @throws the listening error if the port is taken
@@ -169,7 +172,7 @@ function startDeliveries(
     clock,
     webhooks,
     queue: openDeliveryQueue(store),
-    sender: createSender(concurrency, options.timeoutMs ?? 10_000),
+    sender: createSender(concurrency, options.timeoutMs ?? defaultTimeoutMs),
     onAttempt: options.onAttempt ?? (() => undefined),
     policy: {
       ...retriesOf(version, options),

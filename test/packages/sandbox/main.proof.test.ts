@@ -125,6 +125,24 @@ test("faults are planned by flags", async () => {
   expect(await status(production, "/users")).toBe(200);
 });
 
+test.each([
+  { flags: [], status: 404 },
+  { flags: ["--interface", "0.4"], status: 404 },
+  { flags: ["--interface", "0.5"], status: 200 },
+])("the paths of interface 0.5 are answered with $status for the flags $flags", async ({ flags, status }) => {
+  const child = run(...flags);
+  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  const { baseUrl, token } = JSON.parse(String(line)).sandbox;
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await fetch(`${baseUrl}/api/v0.5/users`, { headers })).status).toBe(status);
+});
+
+test("an unknown interface is an error that names the known ones", async () => {
+  const { code, error } = await ended(run("--interface", "0.6"));
+  expect(code).not.toBe(0);
+  expect(error).toContain("Allowed choices are 0.4, 0.5");
+});
+
 test("flags set the rate and the form of Retry-After", async () => {
   const child = run("--requests-per-minute", "1", "--retry-after", "date");
   const [line] = await once(createInterface({ input: child.stdout }), "line");

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import type { Sandbox, SandboxOptions } from "@income-events/sandbox/server.ts";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { call, jsonOf, type Received, sandboxFor, startReceiver } from "./support.ts";
 
 const nanoseconds = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z$/;
@@ -212,6 +212,22 @@ test("webhooks of 0.5 are listed, disabled ones too, and deleted by their type",
   expect((await remove("multi_endpoints")).status).toBe(404);
   expect(await list()).toMatchObject({ size: 2 });
   expect(await list("/company/v0.5")).toMatchObject({ size: 1, data: [{ type: "endpoints" }] });
+});
+
+test("an attempt of 0.5 times out after 10 s", async () => {
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+  onTestFinished(() => timeout.mockRestore());
+  const { sandbox } = await newerSandbox({ delivery: {} }, ["users"]);
+  timeout.mockImplementation((milliseconds) => {
+    const hasExpired = milliseconds <= 10_000;
+    return hasExpired
+      ? AbortSignal.abort(new DOMException("10 s have passed", "TimeoutError"))
+      : new AbortController().signal;
+  });
+  sandbox.fireEvent("users", {});
+  await sandbox.quiet();
+  expect(timeout).toHaveBeenLastCalledWith(10_000);
+  expect(sandbox.deliveries()).toMatchObject([{ attempts: 1, lastError: "timed out" }]);
 });
 
 test("a delivery of 0.5 is tried three times, at least 30 s apart, and then discarded", async () => {
