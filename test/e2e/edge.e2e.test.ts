@@ -94,9 +94,10 @@ it("a path without a route is received if it leads to a kind, and is 404 otherwi
   const secret = await webhookSecretOf(stack);
   for (const path of ["users/", "Users", "/users"])
     expect(await send(path, secret, bodies.users?.())).toBe(202);
+  expect(await send("Company-Accounts/", secret, bodies["company-accounts"]?.())).toBe(202);
   expect(await send("Users/", "wrong", bodies.users?.())).toBe(401);
   for (const path of ["people", "users/7"]) expect(await send(path, secret, {})).toBe(404);
-  expect(callsOf(/^OtherPathsReceive/)).toMatchObject({ "sqs:SendMessage": 3 });
+  expect(callsOf(/^OtherPathsReceive/)).toMatchObject({ "sqs:SendMessage": 4 });
 });
 
 it.each(["users", "Users/"])("a probe of %s is answered without a call to AWS", async (path) => {

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
@@ -94,6 +94,23 @@ await describeOnTables("the reconciler", (tables) => {
         expect(heaps).toHaveLength(pages);
         expect(Math.max(...heaps) - (heaps[0] ?? 0)).toBeLessThan(60);
       });
+  });
+
+  test("a list of interface 0.5 is read from `data`, and its size does not matter", async () => {
+    const remote = await startTestProvider();
+    onTestFinished(remote.close);
+    const [one, two, account] = [randomUUID(), randomUUID(), randomUUID()];
+    remote.answer = ({ path }) => {
+      const owned = path.includes(one) ? [{ id: account, user_id: one, connected: true }] : [];
+      const data = path.endsWith("/users") ? [{ id: one }, { id: two }] : owned;
+      return { json: { data, size: data.length } };
+    };
+    await tickOf({ baseUrl: remote.url })();
+    expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 2, missing: 3 }]);
+    const messages = factsOf(await fed());
+    expect(messages).toEqual(
+      expect.arrayContaining([...missingUsers([one, two]), ...missingAccounts([account])]),
+    );
   });
 
   describe("an unreadable answer", () => {

@@ -24,6 +24,22 @@ describe("reconciliation", () => {
     });
   });
 
+  it("starts after lost webhooks at most every 15 minutes, from the metrics of each kind of loss", () => {
+    const metricOf = (pattern: string) => {
+      const found = stack
+        .ofType("AWS::Logs::MetricFilter")
+        .find(({ Properties }) => Properties.FilterPattern === pattern);
+      return JSON.parse(JSON.stringify(found?.Properties.MetricTransformations))[0].MetricName;
+    };
+    expect(stack.bundles.get("functions/reconcile/users.ts")).toMatchObject({
+      reconcile: { missed: { atMostEveryMinutes: 15, gapMinutes: 10 } },
+      metrics: {
+        throttled: metricOf('{ $.status = "429" }'),
+        notKept: metricOf('{ $.code = "WEBHOOK_NOT_KEPT" }'),
+      },
+    });
+  });
+
   it("describes a failed or overdue run, with the remedy", () => {
     expect(Object.keys(logCodes)).toEqual(
       expect.arrayContaining(["RECONCILIATION_FAILED", "RECONCILIATION_OVERDUE"]),

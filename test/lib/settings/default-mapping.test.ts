@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isUnordered, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { ignoredName, mapPayload, type Search } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { parseSettings } from "../../../lib/settings/settings.ts";
 
 const evaluate: Search = (expression, data) => search(expression, JSON.parse(JSON.stringify(data)));
 
@@ -120,7 +121,7 @@ describe("the default mapping", () => {
     expect(mapPayload(defaultMapping[kind], body, evaluate)).toEqual(facts);
   });
 
-  it("ignores steps in the connection flow, which have no name, and no event that has one", () => {
+  it("ignores steps in the connection flow, which have no name, unless `types` maps them", () => {
     const flow = {
       user_id: other,
       account_id: id,
@@ -141,5 +142,10 @@ describe("the default mapping", () => {
     expect(nameOf("users", search)).toBe("connect_flow");
     expect(nameOf("accounts", { ...flow, action: "connect_account" })).toBeUndefined();
     expect(nameOf("users", { user_id: other })).toBeUndefined();
+
+    const types = { ...defaultMapping.accounts.types, connect_flow: "account.updated" } as const;
+    const { accounts } = parseSettings({ production: false, mapping: { accounts: { types } } }, "f").mapping;
+    expect(ignoredName(accounts, { body: flow, headers: {} }, evaluate)).toBeUndefined();
+    expect(mapPayload(accounts, flow, evaluate)).toMatchObject({ type: "account.updated", accountId: id });
   });
 });
