@@ -17,8 +17,12 @@ export type WebhookInput = {
   readonly sent: readonly Sent[];
   /** Event types by subject, in any order, each with its own id. */
   readonly events: Readonly<Record<string, readonly string[]>>;
-  /** Expected event time by subject. */
+  /** A time that one of the subject's events has, by subject. */
   readonly times?: Readonly<Record<string, string>>;
+  /** A claimed time that can't be true and that none of the subject's events has, by subject. */
+  readonly ignoredTimes?: Readonly<Record<string, string>>;
+  /** Names of events that are logged as ignored, once each. */
+  readonly ignoredNames?: readonly string[];
 };
 
 const account = (file: string, headers?: Sent["headers"]): Sent => {
@@ -26,15 +30,14 @@ const account = (file: string, headers?: Sent["headers"]): Sent => {
 };
 const company = (file: string): Sent => ({ kind: "company-accounts", file });
 
-const times: readonly (readonly [file: string, time?: string])[] = [
+const times: readonly (readonly [file: string, time: string])[] = [
   ["T1", "2026-11-26T12:10:00.000Z"],
   ["T3", "2026-11-26T12:10:00.000Z"],
   ["T5", "2025-11-26T12:00:00.512Z"],
   ["T7", "2026-11-26T12:10:00.000Z"],
   ["T9", "2026-11-26T12:10:00.123Z"],
   ["T11", "2026-11-26T12:10:00.123Z"],
-  ["T13"],
-  ["T15"],
+  ["T13", "2026-11-26T00:00:00.000Z"],
 ];
 
 /** Webhooks from public bug reports, and their expected outcome. */
@@ -84,16 +87,23 @@ export const webhookInputs: readonly WebhookInput[] = [
     name: "a time a hundred years from now",
     sent: [account("time-in-2126.json"), account("time-after-2126.json")],
     events: { "account/acct-future-1": ["account.connected", "account.disconnected"] },
+    times: { "account/acct-future-1": "2026-11-26T12:01:00.000Z" },
+    ignoredTimes: { "account/acct-future-1": "2126-11-26T12:00:00.000Z" },
   },
   {
     name: "a time in the year 1",
-    sent: [account("time-year-1.json")],
-    events: { "account/acct-zero-1": ["account.connected"] },
+    sent: [account("times/T15.json"), account("time-year-1.json")],
+    events: { "account/acct-t-15": ["account.connected"], "account/acct-zero-1": ["account.connected"] },
+    ignoredTimes: {
+      "account/acct-t-15": "0001-01-01T00:00:00.000Z",
+      "account/acct-zero-1": "0001-01-01T00:00:00.000Z",
+    },
   },
   {
     name: "events that nobody wants",
     sent: [account("ping.json"), account("name-with-slash.json")],
     events: { "account/acct-ping": [], "account/614": [] },
+    ignoredNames: ["ping", "connector/status_updated"],
   },
   {
     name: "events without id and time",
@@ -108,7 +118,7 @@ export const webhookInputs: readonly WebhookInput[] = [
       name: `a time as in ${file}`,
       sent: [account(`times/${file}.json`)],
       events: { [subject]: ["account.connected"] },
-      ...(time === undefined ? {} : { times: { [subject]: time } }),
+      times: { [subject]: time },
     };
   }),
 ];

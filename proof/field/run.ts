@@ -92,8 +92,13 @@ async function tryWebhooks(stack: LocalStack, provider: TestProvider): Promise<r
     [...events.values()].filter(({ type }) => !/confirmed$|^data\./.test(type)),
     ({ subject }) => subject,
   );
+  const ignored = ignoredEvents(stack);
   const results = webhookInputs.map((input) => {
-    const problems = [...(refused.get(input) ?? []), ...eventProblems(input, bySubject)];
+    const problems = [
+      ...(refused.get(input) ?? []),
+      ...eventProblems(input, bySubject),
+      ...ignoredProblems(input, ignored),
+    ];
     return { name: input.name, problems };
   });
   const access = accessOf(stack);
@@ -105,22 +110,52 @@ async function tryWebhooks(stack: LocalStack, provider: TestProvider): Promise<r
 }
 
 function eventProblems(
-  { events, times = {} }: WebhookInput,
+  { events, times = {}, ignoredTimes = {} }: WebhookInput,
   bySubject: ReadonlyMap<string, readonly Message[]>,
 ): readonly string[] {
   return Object.entries(events).flatMap(([subject, types]) => {
     const found = bySubject.get(subject) ?? [];
     const announced = found.map(({ type }) => type).sort();
-    const [time] = found.map((each) => each.time);
+    const announcedTimes = found.map(({ time }) => time);
+    const [time, ignoredTime] = [times[subject], ignoredTimes[subject]];
     return [
       ...(announced.join() === [...types].sort().join()
         ? []
         : [`${subject}: ${announced.join(", ") || "no event"} in place of ${types.join(", ") || "none"}`]),
-      ...(times[subject] === undefined || time === times[subject]
+      ...(time === undefined || announcedTimes.includes(time)
         ? []
-        : [`${subject}: its time is read as ${time} in place of ${times[subject]}`]),
+        : [`${subject}: its time is read as ${announcedTimes.join(", ")} in place of ${time}`]),
+      ...(ignoredTime === undefined || !announcedTimes.includes(ignoredTime)
+        ? []
+        : [`${subject}: the time ${ignoredTime} can't be true and was announced`]),
     ];
   });
+}
+
+function ignoredProblems(
+  { ignoredNames = [] }: WebhookInput,
+  ignored: ReadonlyMap<string, number>,
+): readonly string[] {
+  return ignoredNames.flatMap((name) =>
+    ignored.get(name) === 1 ? [] : [`${name}: ${ignored.get(name) ?? 0} events were ignored in place of 1`],
+  );
+}
+
+const ignoredLine = z.looseObject({
+  code: z.literal("EVENT_IGNORED"),
+  name: z.string(),
+  count: z.number(),
+});
+
+/** Number of ignored events by name, as the functions log them. */
+function ignoredEvents({ functions }: LocalStack): ReadonlyMap<string, number> {
+  const ignored = new Map<string, number>();
+  for (const line of functions.flatMap(({ log }) => log())) {
+    if (!line.includes('"EVENT_IGNORED"')) continue;
+    const { name, count } = ignoredLine.parse(JSON.parse(line));
+    ignored.set(name, (ignored.get(name) ?? 0) + count);
+  }
+  return ignored;
 }
 
 async function tryAnswers(stack: LocalStack, provider: TestProvider): Promise<readonly FieldResult[]> {
