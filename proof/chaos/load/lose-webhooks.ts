@@ -18,7 +18,8 @@ const patience = 900_000;
 /**
  * Takes the receivers down for ten minutes, in which users and accounts are created and data changes, while
  * the provider makes a few attempts per webhook and gives up.
- * @returns the differences from the provider 15 minutes after the receivers are back
+ * @returns the differences from the provider 15 minutes after the receivers are back, and a problem if the provider
+ * gave up no webhook
  */
 export async function loseWebhooks(
   system: ChaosSystem,
@@ -30,6 +31,7 @@ export async function loseWebhooks(
   progress(`Taking the receivers away, while the provider tries each webhook ${tries} times`);
   const before = await provider.call("createUsers", 3, {});
   await waitUntilIdle(system, patience);
+  const givenUpBefore = await provider.call("givenUp");
   await provider.call("limitTries", tries);
   const bringBack = stack.gateway.intercept(async ({ principal, action }, phase) =>
     /Receive/.test(principal) && action === "sqs:SendMessage" && phase === "before"
@@ -44,6 +46,9 @@ export async function loseWebhooks(
   await provider.call("fetchData", second, ["profile"]);
   await wait((awayMinutes * minuteInMillis) / 2);
   while ((await provider.call("pending")) > 0) await wait(100);
+  const givenUp = (await provider.call("givenUp")) - givenUpBefore;
+  // Without a lost webhook, the recovery proves nothing.
+  const problems = givenUp > 0 ? [] : ["no webhook was lost while the receivers were down"];
   bringBack();
   const back = performance.now();
   await provider.call("limitTries", null);
@@ -55,10 +60,12 @@ export async function loseWebhooks(
     if (differing.length === 0) {
       progress(`${(passed / 1_000).toFixed(0)} s later nothing differs from the provider`);
       await waitUntilIdle(system, patience);
-      return [];
+      return problems;
     }
-    if (passed > longest)
-      return differing.map((words) => `${(longest / 1_000).toFixed(0)} s after lost webhooks: ${words}`);
+    if (passed > longest) {
+      const after = `${(longest / 1_000).toFixed(0)} s after lost webhooks`;
+      return [...problems, ...differing.map((words) => `${after}: ${words}`)];
+    }
     // As the schedule does; the next run retries a failure.
     await functions.get("ReconcileUsers")?.invoke("{}");
     await wait(betweenTicksMs);

@@ -79,6 +79,7 @@ const methods: ProviderMethods = {
   },
   pending: () => sandbox.deliveries({ status: "pending" }).length,
   deliveries: () => sandbox.deliveries().length,
+  givenUp: () => sandbox.deliveries({ status: "given-up" }).length,
   truth: () => {
     const snapshot = sandbox.snapshot();
     const data = snapshot.endpoints.map(

@@ -26,5 +26,7 @@ export type ProviderMethods = {
   /** Deliveries in progress. */
   pending(): number;
   deliveries(): number;
+  /** Deliveries that ended without an accepted attempt. */
+  givenUp(): number;
   truth(): Truth;
 };
