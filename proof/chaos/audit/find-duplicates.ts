@@ -19,7 +19,8 @@ type DuplicateEvidence = {
 /**
  * Describes every extra record and message. A repeated message is not extra: delivery is at-least-once, and
  * readers deduplicate by id. Extra is what a reader would take for something else: one event in two records,
- * an overwritten record, one id with two contents, two ids at one place in a subject's order.
+ * an overwritten record, one id with two contents, two ids at one place in a subject's order. A repeated message
+ * may have newer attributes, which have a sequence of their own.
  */
 export function findDuplicates({ records, messages, erased }: DuplicateEvidence): readonly string[] {
   const isErased = ({ key }: RecordLine) => [...erased].some((id) => key.includes(id));
@@ -42,12 +43,12 @@ function extraRecords(records: readonly RecordLine[]): readonly string[] {
   });
 }
 
-type AnnouncedMessage = z.output<typeof message> & { readonly body: string };
+type AnnouncedMessage = z.output<typeof message> & { readonly content: string };
 
 function extraMessages(lines: readonly MessageLine[]): readonly string[] {
   return [...Map.groupBy(lines, ({ subscriber }) => subscriber)].flatMap(([subscriber, received]) => {
     const announced: readonly AnnouncedMessage[] = received
-      .map(({ body }) => ({ ...message.parse(JSON.parse(body)), body }))
+      .map(({ body }) => ({ ...message.parse(JSON.parse(body)), content: contentOf(body) }))
       // A replay reports old events with today's state, and is marked.
       .filter(({ replayid }) => replayid === undefined);
     const extra = (
@@ -62,7 +63,7 @@ function extraMessages(lines: readonly MessageLine[]): readonly string[] {
     return [
       ...extra(
         ({ id }) => id,
-        ({ body }) => body,
+        ({ content }) => content,
         "came also as",
       ),
       ...extra(
@@ -72,4 +73,10 @@ function extraMessages(lines: readonly MessageLine[]): readonly string[] {
       ),
     ];
   });
+}
+
+function contentOf(body: string): string {
+  return JSON.stringify(JSON.parse(body), (name, value: unknown) =>
+    name === "attributes" || name === "attributesSequence" ? undefined : value,
+  );
 }

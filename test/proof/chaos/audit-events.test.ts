@@ -120,6 +120,13 @@ describe("duplicates", () => {
     expect(duplicatesOf({ messages: [message({}), other] })).toBe(0);
   });
 
+  it("are no repeated messages with newer attributes, if nothing else differs", () => {
+    const known = { attributes: { loanId: "7" }, attributesSequence: "2" };
+    const first = message({ data: { userId: "u" } });
+    expect(duplicatesOf({ messages: [first, message({ data: { userId: "u", ...known } })] })).toBe(0);
+    expect(duplicatesOf({ messages: [first, message({ data: { userId: "v", ...known } })] })).toBe(1);
+  });
+
   it("are no replays: they send old events with today's state", () => {
     expect(duplicatesOf({ messages: [message({}), message({ replayid: "r", data: 1 })] })).toBe(0);
   });
