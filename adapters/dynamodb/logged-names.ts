@@ -2,8 +2,7 @@ import { type DynamoDBClient, paginateScan, QueryCommand } from "@aws-sdk/client
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { textOf } from "../../domain/core/parse.ts";
-import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
-import type { Subject } from "../../domain/event/subjects.ts";
+import { loggedNameIndex, type Subject } from "../../domain/event/subjects.ts";
 import { subjectOfPartition } from "./keys.ts";
 
 /** Looks up stored subjects by their names in logs. Erased subjects are not found. Eventually consistent. */

@@ -1,8 +1,7 @@
 import { type DynamoDBClient, paginateQuery, paginateScan, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, textOf } from "../../domain/core/parse.ts";
-import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
-import type { Subject } from "../../domain/event/subjects.ts";
+import { loggedNameIndex, type Subject } from "../../domain/event/subjects.ts";
 import { linkPrefix, partitionOf, readItem } from "./keys.ts";
 
 /** Finds what is stored about users and accounts. */

@@ -2,9 +2,13 @@ import { retryable } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { Document } from "../../domain/fetch/document.ts";
-import type { AccountReadiness, FailureReason, Failures } from "../../domain/readiness/account-readiness.ts";
+import type {
+  AccountReadiness,
+  FailureReason,
+  Failures,
+  UserReadiness,
+} from "../../domain/readiness/readiness.ts";
 import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
-import type { UserReadiness } from "../../domain/readiness/user-readiness.ts";
 import type { ReadKey } from "./batching-reader.ts";
 import type { WriteItem } from "./batching-writer.ts";
 import { readDocument } from "./documents.ts";

@@ -1,7 +1,6 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
-import { loggedName, loggedNameIndex } from "../../domain/event/logged-subject.ts";
-import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { loggedName, loggedNameIndex, nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { batchingReader, type ReadKey } from "./batching-reader.ts";
 import { batchingWriter, type WriteItem } from "./batching-writer.ts";

@@ -4,8 +4,7 @@ import {
   paginateListObjectsV2,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import type { StreamRecord } from "./change-stream.ts";
-import { readParked } from "./parked-changes.ts";
+import { readParked, type StreamRecord } from "./change-stream.ts";
 
 /** A batch of stream records that Lambda gave up on: an object of the failures bucket. */
 export type FailedBatch = {

@@ -1,4 +1,4 @@
-import { wants } from "../message/subscribers.ts";
+import { wants } from "../message/message.ts";
 import type { IncomeEvent, WebhookKind } from "./events.ts";
 
 /** Selects events. An absent field matches all. */

@@ -171,3 +171,35 @@ function parse(text: string): unknown {
 
 /** Values that the operator stores with a user at the provider, such as a loan number, by name. */
 export type Attributes = Readonly<Record<string, string>>;
+
+/** A synthetic webhook that tests the whole pipeline. It names no user, and the relay sends it only to the canary's own queue. */
+const field = "income-events-canary";
+const pattern = new RegExp(`^\\{"${field}":"([0-9a-f-]{36})"\\}$`);
+
+/** @param id a UUID */
+export function canaryBody(id: string): string {
+  return JSON.stringify({ [field]: id });
+}
+
+/** The id in a canary's body; undefined for the body of any other webhook. */
+export function canaryIn(text: string): string | undefined {
+  return pattern.exec(text)?.[1];
+}
+
+/** Length of a canary's body in bytes. Bodies of other lengths need no parsing to rule them out. */
+export const canaryBytes = canaryBody("0".repeat(36)).length;
+
+/** CloudWatch metrics of the milliseconds since a webhook was received. */
+export const latencyMetrics = {
+  /** Until the event's message is on its subscribers' queues. */
+  toSubscriber: "WebhookToSubscriber",
+  /** Until the announced document is stored. */
+  toDocument: "WebhookToDocument",
+} as const;
+
+export type Latencies = Readonly<Partial<Record<keyof typeof latencyMetrics, readonly number[]>>>;
+
+/** @param receivedAt when each webhook was received. Both are in milliseconds since 1970, of clocks that may differ */
+export function millisecondsSince(receivedAt: readonly number[], now: number): readonly number[] {
+  return receivedAt.map((at) => Math.max(0, now - at));
+}

@@ -1,8 +1,8 @@
-import { escapePattern } from "../core/escaping.ts";
 import { decodeText, mediaTypeOf } from "../core/text-encoding.ts";
 import { decodeUtf8 } from "./envelope.ts";
 import { endOfString, endOfValue, isTooDeep, type Span, skipSpace } from "./json.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
+import { escapePattern } from "./subjects.ts";
 
 /** A list or an object that contains the current position. */
 type Open = {

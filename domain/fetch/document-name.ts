@@ -1,6 +1,6 @@
-import { keyPart } from "../core/escaping.ts";
 import { type Fields, isFields, textOf } from "../core/parse.ts";
 import type { EventAttributes } from "../event/events.ts";
+import { keyPart } from "../event/subjects.ts";
 
 /** First and last day, as the provider writes them. */
 export type DateRange = { readonly start: string; readonly end: string };

@@ -6,10 +6,14 @@ import { type Subject, subjectOf } from "../event/subjects.ts";
 import type { DocumentStorage, SupersededObject } from "../fetch/document.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
 import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
-import { type AccountReadiness, statusOf } from "../readiness/account-readiness.ts";
-import type { Deadline } from "../readiness/deadline.ts";
-import type { ReadinessSettings } from "../readiness/readiness-settings.ts";
-import { concernsUser, type UserReadiness } from "../readiness/user-readiness.ts";
+import {
+  type AccountReadiness,
+  concernsUser,
+  type ReadinessSettings,
+  statusOf,
+  type UserReadiness,
+} from "../readiness/readiness.ts";
+import type { Deadline } from "../readiness/stored-readiness.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
 import { correlationOf, haveSameMessage, type LastChange } from "../state/last-change.ts";

@@ -1,4 +1,4 @@
-import type { MissingReason } from "../readiness/account-readiness.ts";
+import type { MissingReason } from "../readiness/readiness.ts";
 import { list, object, text, userAttributes } from "./json-schema.ts";
 
 const endpoint = text("The name of the provider's endpoint, such as `income`.");

@@ -1,7 +1,6 @@
-import { escapePattern } from "../core/escaping.ts";
 import type { WebhookKind } from "../event/events.ts";
-import { isRawNumber, parseExact } from "../event/lossless-json.ts";
-import { canonicalId, isUuid, nameOf, type Subject } from "../event/subjects.ts";
+import { isRawNumber, parseExact } from "../event/json.ts";
+import { canonicalId, escapePattern, isUuid, nameOf, type Subject } from "../event/subjects.ts";
 import { encodedTexts } from "./encoded-texts.ts";
 
 /**

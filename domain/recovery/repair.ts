@@ -1,8 +1,7 @@
 import { present } from "../core/parse.ts";
 import { isUnordered } from "../event/events.ts";
 import type { Document } from "../fetch/document.ts";
-import { type AccountReadiness, statusOf } from "../readiness/account-readiness.ts";
-import type { UserReadiness } from "../readiness/user-readiness.ts";
+import { type AccountReadiness, statusOf, type UserReadiness } from "../readiness/readiness.ts";
 import type { Change } from "../state/change.ts";
 import { changedAt, correlationOf, type LastChange, receiptKey } from "../state/last-change.ts";
 import { replayState } from "../state/replay-message.ts";

@@ -8,9 +8,9 @@ import {
   messageOfStale,
   messageOfState,
   messageOfUserReadiness,
+  wants,
 } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
-import { wants } from "../message/subscribers.ts";
 import type { Change } from "./change.ts";
 import { isHistoryFull, isProcessed } from "./last-change.ts";
 import { replayState } from "./replay-message.ts";

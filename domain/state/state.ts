@@ -1,7 +1,5 @@
 import { retryable } from "../core/failures.ts";
 import { fieldsOf, numberOf, optionalBoolean, optionalText, present } from "../core/parse.ts";
-import { type Attributes, type IncomeEvent, isUnordered } from "../event/events.ts";
-import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import {
   afterAnswer,
   afterReport,
@@ -9,7 +7,9 @@ import {
   parseStoredAttributes,
   type Report,
   type StoredAttributes,
-} from "./attributes.ts";
+} from "../event/attributes.ts";
+import { type Attributes, type IncomeEvent, isUnordered } from "../event/events.ts";
+import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import {
   type Connection,
   connectionAfterAnswer,

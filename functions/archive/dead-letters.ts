@@ -6,8 +6,7 @@ import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { numberOf, textsOf } from "../../domain/core/parse.ts";
 import { reservedSecondsOf } from "../../domain/fetch/waiting.ts";
 import { namesIn, queuesBeside, readSettings, variable } from "../runtime/environment.ts";
-import { log, logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
+import { log, logged, sanitizeErrors } from "../runtime/log.ts";
 import { archiver } from "./archiver.ts";
 
 const settings = readSettings();

@@ -8,7 +8,7 @@ import {
   valueOfKind,
   type WebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
-import { canaryBody } from "../../domain/event/canary.ts";
+import { canaryBody } from "../../domain/event/events.ts";
 import type { Log } from "../runtime/log.ts";
 
 const kind = "users";

@@ -6,8 +6,7 @@ import { deleteAll, receiveBatch } from "../../adapters/sqs/queue-messages.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { parseSecretHeader } from "../../domain/core/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log, logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
+import { log, logged, sanitizeErrors } from "../runtime/log.ts";
 import { canary } from "./canary.ts";
 
 const settings = readSettings();

@@ -2,7 +2,7 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DeadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { mayHoldOthers, queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { nameOfQueue, taggedQueues, unlessDeleted } from "../../adapters/sqs/tagged-queues.ts";
-import { subscriberTag } from "../../domain/message/subscribers.ts";
+import { subscriberTag } from "../../domain/message/message.ts";
 import type { EraserDependencies } from "./dependencies.ts";
 
 export type DeadLetterQueues = {

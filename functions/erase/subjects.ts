@@ -15,7 +15,7 @@ import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { undeliveredChanges } from "../../adapters/streams/undelivered-changes.ts";
 import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
-import { parseSubscribers } from "../../domain/message/subscribers.ts";
+import { parseSubscribers } from "../../domain/message/message.ts";
 import { namesIn, queuesBeside, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";

@@ -9,14 +9,12 @@ import { documentReader, documentStore, versionKeeper } from "../../adapters/dyn
 import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../adapters/erasure/find-erased.ts";
-import { keptPages } from "../../adapters/s3/kept-pages.ts";
-import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
-import { batchingSender, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { keptPages, overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { batchingSender, messageVisibility, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, parseTexts, textsOf } from "../../domain/core/parse.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { giveUpLimits, parseRetrySettings, reservedSecondsOf } from "../../domain/fetch/waiting.ts";
-import { parseAwaited } from "../../domain/readiness/readiness-settings.ts";
+import { parseAwaited } from "../../domain/readiness/readiness.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { providerClient } from "../runtime/provider-client.ts";

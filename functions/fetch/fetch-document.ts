@@ -7,7 +7,7 @@ import {
   textOfContent,
 } from "../../adapters/dynamodb/documents.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
-import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/kept-pages.ts";
+import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
 import type { Mutex } from "../../domain/core/mutex.ts";
 import { present } from "../../domain/core/parse.ts";
@@ -28,7 +28,7 @@ import {
   readPath,
 } from "../../domain/fetch/provider-settings.ts";
 import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
-import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
+import { endpointOfDays } from "../../domain/readiness/readiness.ts";
 import type { Delivered, Delivery, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
 
 type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };

@@ -1,9 +1,8 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
-import { millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { mutex } from "../../domain/core/mutex.ts";
 import { present } from "../../domain/core/parse.ts";
-import { correlationIdIn } from "../../domain/event/events.ts";
+import { correlationIdIn, millisecondsSince } from "../../domain/event/events.ts";
 import {
   type DocumentTask,
   type FetchTask,

@@ -1,6 +1,5 @@
 import { CloudFormationClient, UpdateTerminationProtectionCommand } from "@aws-sdk/client-cloudformation";
-import { logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
+import { logged, sanitizeErrors } from "../runtime/log.ts";
 import { customResource } from "./custom-resource.ts";
 import { isCreationRolledBack } from "./rollback.ts";
 

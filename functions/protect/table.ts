@@ -6,8 +6,7 @@ import {
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
 import { variable } from "../runtime/environment.ts";
-import { logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
+import { logged, sanitizeErrors } from "../runtime/log.ts";
 import { customResource } from "./custom-resource.ts";
 import { isCreationRolledBack } from "./rollback.ts";
 

@@ -5,8 +5,7 @@ import { subjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { parseReadingSubscribers } from "../../domain/read/access.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log, logged } from "../runtime/log.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
+import { log, logged, sanitizeErrors } from "../runtime/log.ts";
 import { invocationAnswer, readInvocation } from "./invocation.ts";
 import { reader } from "./reader.ts";
 

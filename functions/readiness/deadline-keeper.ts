@@ -1,11 +1,10 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
-import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import type { Send, VisibilityChange } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, waiting } from "../../domain/core/failures.ts";
 import type { LoadState } from "../../domain/message/consequences.ts";
-import { atDeadline, isWaitedFor } from "../../domain/readiness/account-readiness.ts";
-import { readDeadline, secondsUntilCheck } from "../../domain/readiness/deadline.ts";
+import { atDeadline, isWaitedFor } from "../../domain/readiness/readiness.ts";
+import { readDeadline, secondsUntilCheck } from "../../domain/readiness/stored-readiness.ts";
 import type { Log } from "../runtime/log.ts";
 import { type Failed, handleEachRecord, rejectPermanent } from "../runtime/sqs-batch.ts";
 

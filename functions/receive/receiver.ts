@@ -12,9 +12,8 @@ import {
   signatureHeader,
   type WebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
-import { canaryBytes, canaryIn } from "../../domain/event/canary.ts";
 import { bodyOf, envelopeVersion, identify } from "../../domain/event/envelope.ts";
-import type { WebhookKind } from "../../domain/event/events.ts";
+import { canaryBytes, canaryIn, type WebhookKind } from "../../domain/event/events.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
 import { type CredentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";

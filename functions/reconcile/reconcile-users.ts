@@ -4,7 +4,7 @@ import type { Document } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask, fetchTaskMessage } from "../../domain/fetch/task.ts";
-import { afterSilence } from "../../domain/readiness/account-readiness.ts";
+import { afterSilence } from "../../domain/readiness/readiness.ts";
 import {
   type ComparisonResult,
   compareAccount,

@@ -17,9 +17,8 @@ import { fieldsOf, numberOf, textOf, textsOf } from "../../domain/core/parse.ts"
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log, logged } from "../runtime/log.ts";
+import { log, logged, sanitizeErrors } from "../runtime/log.ts";
 import { providerClient } from "../runtime/provider-client.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { providerLists } from "./provider-lists.ts";
 import { reconciler } from "./reconciler.ts";
 

@@ -7,9 +7,8 @@ import { fieldsOf, numberOf } from "../../domain/core/parse.ts";
 import { shortestPage } from "../../domain/fetch/paging.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log, logged } from "../runtime/log.ts";
+import { log, logged, sanitizeErrors } from "../runtime/log.ts";
 import { unguardedApi } from "../runtime/provider-client.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { refresher } from "./refresher.ts";
 
 const settings = readSettings();

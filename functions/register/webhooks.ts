@@ -6,9 +6,8 @@ import { parseSecretHeader } from "../../domain/core/webhook-secret.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { parseIsNewer, parseOwnWebhooks } from "../../domain/reconcile/registrations.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log, logged } from "../runtime/log.ts";
+import { log, logged, sanitizeErrors } from "../runtime/log.ts";
 import { providerClient } from "../runtime/provider-client.ts";
-import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { listWebhooks } from "./list-webhooks.ts";
 import { registrar } from "./registrar.ts";
 

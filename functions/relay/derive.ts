@@ -4,15 +4,15 @@ import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records
 import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import {
+  type RecordMarks,
   readCanary,
   readChange,
   readExpired,
   type StreamRecord,
 } from "../../adapters/streams/change-stream.ts";
-import type { RecordMarks } from "../../adapters/streams/parked-changes.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
-import { type Latencies, millisecondsSince } from "../../domain/core/latency-metrics.ts";
 import { present } from "../../domain/core/parse.ts";
+import { type Latencies, millisecondsSince } from "../../domain/event/events.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { SupersededObject } from "../../domain/fetch/document.ts";
 import {
@@ -28,11 +28,11 @@ import {
   type AccountReadiness,
   afterDocument,
   afterState,
+  announceUser,
   beginConnection,
   beginsConnection,
-} from "../../domain/readiness/account-readiness.ts";
-import type { ReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
-import { announceUser } from "../../domain/readiness/user-readiness.ts";
+  type ReadinessSettings,
+} from "../../domain/readiness/readiness.ts";
 import {
   type EraseTask,
   eraseTaskForLateData,

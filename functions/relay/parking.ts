@@ -1,6 +1,5 @@
 import type { DynamoDBRecord } from "aws-lambda";
-import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
-import type { ParkedBatch } from "../../adapters/streams/parked-changes.ts";
+import type { ParkedBatch, StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";

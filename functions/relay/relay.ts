@@ -6,7 +6,7 @@ import { type Failure, FailureError, failureOf, permanent } from "../../domain/c
 import type { Subject } from "../../domain/event/subjects.ts";
 import { type FetchTask, fetchTaskMessage, mergeKeyOf, mergeTasks } from "../../domain/fetch/task.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
-import { writeDeadline } from "../../domain/readiness/deadline.ts";
+import { writeDeadline } from "../../domain/readiness/stored-readiness.ts";
 import { writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";

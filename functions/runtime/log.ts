@@ -1,8 +1,8 @@
 import type { Context } from "aws-lambda";
-import { type Latencies, latencyMetrics } from "../../domain/core/latency-metrics.ts";
+import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import { loggedName } from "../../domain/event/logged-subject.ts";
-import type { Subject } from "../../domain/event/subjects.ts";
+import { type Latencies, latencyMetrics } from "../../domain/event/events.ts";
+import { loggedName, type Subject } from "../../domain/event/subjects.ts";
 
 /** All codes that functions log. Nothing else can get into a log. */
 export const logCodes = {
@@ -243,5 +243,21 @@ export function logged<Event, Result>(
   return (event, context) => {
     requestId = context.awsRequestId;
     return handler(event, context);
+  };
+}
+
+/**
+ * Makes a handler throw only failures of our own. Lambda logs a thrown error with all its properties, and the
+ * message of an AWS error may quote data. An unknown error is reported by its name.
+ */
+export function sanitizeErrors<Args extends readonly unknown[], Result>(
+  handler: (...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
+    try {
+      return await handler(...args);
+    } catch (error) {
+      throw error instanceof FailureError ? error : new FailureError(failureOf(error));
+    }
   };
 }

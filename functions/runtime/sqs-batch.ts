@@ -3,8 +3,7 @@ import type { Outgoing, Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { correlationIdIn } from "../../domain/event/events.ts";
-import type { Log } from "./log.ts";
-import { sanitizeErrors } from "./sanitize-errors.ts";
+import { type Log, sanitizeErrors } from "./log.ts";
 
 export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
 

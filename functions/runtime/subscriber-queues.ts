@@ -7,8 +7,8 @@ import { plainJson } from "../../domain/core/text-encoding.ts";
 import { jsonText } from "../../domain/event/json.ts";
 import type { DocumentStorage } from "../../domain/fetch/document.ts";
 import { addressedTo, withContent } from "../../domain/message/document-reference.ts";
+import { type Subscriber, wants } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
-import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
 import { queueBeside } from "./environment.ts";
 import type { Log } from "./log.ts";
 

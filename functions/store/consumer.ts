@@ -6,7 +6,6 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import { canaryIn } from "../../domain/event/canary.ts";
 import {
   type Body,
   bodyOf,
@@ -14,8 +13,8 @@ import {
   readEnvelope,
   writeEnvelope,
 } from "../../domain/event/envelope.ts";
-import type { EventAttributes } from "../../domain/event/events.ts";
-import { parseExact } from "../../domain/event/lossless-json.ts";
+import { canaryIn, type EventAttributes } from "../../domain/event/events.ts";
+import { parseExact } from "../../domain/event/json.ts";
 import { countedName, type KindMapping, type Search } from "../../domain/event/mapping.ts";
 import { subjectOf } from "../../domain/event/subjects.ts";
 import { type MappedEvent, mapWebhook } from "../../domain/event/webhook-events.ts";

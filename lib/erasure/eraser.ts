@@ -1,6 +1,6 @@
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { subscriberTag } from "../../domain/message/subscribers.ts";
+import { subscriberTag } from "../../domain/message/message.ts";
 import { allow, allowTagged, consumeQueue, findQueues, searchQueue } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { pipelineName } from "../instance.ts";

@@ -1,7 +1,7 @@
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import * as logs from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { latencyMetrics } from "../../domain/core/latency-metrics.ts";
+import { latencyMetrics } from "../../domain/event/events.ts";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { pipelineName } from "../instance.ts";
 import { pascalCase } from "../names.ts";

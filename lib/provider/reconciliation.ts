@@ -6,7 +6,7 @@ import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { WebhookKind } from "../../domain/event/events.ts";
-import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
+import { loggedNameIndex } from "../../domain/event/subjects.ts";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { pipelineName } from "../instance.ts";

@@ -6,7 +6,7 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { nameOfData } from "../../domain/fetch/document-name.ts";
-import type { ReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
+import type { ReadinessSettings } from "../../domain/readiness/readiness.ts";
 import type { Canary } from "../canary/canary.ts";
 import type { Erasure } from "../erasure/erasure.ts";
 import { allow, allowItems, writeStatements } from "../function/permissions.ts";

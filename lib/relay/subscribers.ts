@@ -1,7 +1,7 @@
 import { Duration, Fn, Tags } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
-import { subscriberTag } from "../../domain/message/subscribers.ts";
+import { subscriberTag } from "../../domain/message/message.ts";
 import { pipelineName } from "../instance.ts";
 import { pascalCase } from "../names.ts";
 import { Alarm } from "../observability/alarm.ts";

@@ -2,8 +2,8 @@ import { webhookKinds } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
 import { longestCallInSeconds } from "../../domain/fetch/provider-settings.ts";
 import { giveUpLimits, longestOutageInHours, reservedSecondsOf } from "../../domain/fetch/waiting.ts";
-import { wants } from "../../domain/message/subscribers.ts";
-import { endpointOfDays } from "../../domain/readiness/readiness-settings.ts";
+import { wants } from "../../domain/message/message.ts";
+import { endpointOfDays } from "../../domain/readiness/readiness.ts";
 import { isPlaceholder, isPrivate } from "./provider-schema.ts";
 import type { Stage } from "./stage-schema.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readingModes } from "../../domain/read/route.ts";
-import { userRules } from "../../domain/readiness/readiness-settings.ts";
+import { userRules } from "../../domain/readiness/readiness.ts";
 import { isHoursOfWeek, readHoursOfWeek } from "./hours-of-week.ts";
 import { expression, mappingSchema } from "./mapping-schema.ts";
 import { place, providerSchema } from "./provider-schema.ts";

@@ -1,6 +1,6 @@
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import { Construct } from "constructs";
-import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
+import { loggedNameIndex } from "../../domain/event/subjects.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "./encryption.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
-import { writeDeadline } from "../../domain/readiness/deadline.ts";
+import { writeDeadline } from "../../domain/readiness/stored-readiness.ts";
 import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { fifoOrder } from "../scenario/clients.ts";
 import type { AlarmStack } from "./alarm-stack.ts";

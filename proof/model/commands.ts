@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
-import { userRules } from "../../domain/readiness/readiness-settings.ts";
+import { userRules } from "../../domain/readiness/readiness.ts";
 import { type Fault, faults } from "./processes.ts";
 import { expectAlways, expectAtRest, expectLatestAttributes } from "./promises.ts";
 import { accountIds, allAccountIds, Provider, type Thing, things, userIds } from "./provider.ts";

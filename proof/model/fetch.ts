@@ -3,7 +3,7 @@ import type { DocumentStore } from "../../adapters/dynamodb/documents.ts";
 import type { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import { tokenRefusals } from "../../adapters/provider/token-refusals.ts";
-import type { KeptPages, PagesOf } from "../../adapters/s3/kept-pages.ts";
+import type { KeptPages, PagesOf } from "../../adapters/s3/overflow-bucket.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";

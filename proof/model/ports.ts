@@ -1,8 +1,7 @@
 import { type ReadinessRecords, readinessRecords } from "../../adapters/dynamodb/readiness.ts";
 import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { ApiCall, ProviderApi } from "../../adapters/provider/provider-api.ts";
-import type { VisibilityChange } from "../../adapters/sqs/message-visibility.ts";
-import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import type { Send, VisibilityChange } from "../../adapters/sqs/sqs-sender.ts";
 import type { Do } from "./processes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Ahead } from "./table.ts";

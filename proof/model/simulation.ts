@@ -1,13 +1,13 @@
 // Functions load it on first use, and that takes longer than the model waits for a step.
 import "#lazy/jmespath";
-import type { PartialList } from "../../adapters/s3/kept-pages.ts";
+import type { PartialList } from "../../adapters/s3/overflow-bucket.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import type { TokenVersion } from "../../domain/fetch/token.ts";
-import type { ReadinessSettings, UserRule } from "../../domain/readiness/readiness-settings.ts";
+import type { ReadinessSettings, UserRule } from "../../domain/readiness/readiness.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import type { ProviderRead } from "../chaos/audit/find-unready.ts";

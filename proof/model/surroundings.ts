@@ -1,10 +1,10 @@
-import type { PartialList } from "../../adapters/s3/kept-pages.ts";
+import type { PartialList } from "../../adapters/s3/overflow-bucket.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import type { TokenVersion } from "../../domain/fetch/token.ts";
-import type { ReadinessSettings } from "../../domain/readiness/readiness-settings.ts";
+import type { ReadinessSettings } from "../../domain/readiness/readiness.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import type { ProviderRead } from "../chaos/audit/find-unready.ts";
 import type { Do } from "./processes.ts";

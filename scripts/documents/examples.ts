@@ -11,10 +11,10 @@ import { testMessage } from "../../domain/message/test-message.ts";
 import {
   afterDocument,
   afterSilence,
+  announceUser,
   atDeadline,
   beginConnection,
-} from "../../domain/readiness/account-readiness.ts";
-import { announceUser } from "../../domain/readiness/user-readiness.ts";
+} from "../../domain/readiness/readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 

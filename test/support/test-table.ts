@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import type { _Record, DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { loggedNameIndex } from "../../domain/event/logged-subject.ts";
+import { loggedNameIndex } from "../../domain/event/subjects.ts";
 import { streamReader } from "../../proof/support/stream-reader.ts";
 
 export type TestTable = {

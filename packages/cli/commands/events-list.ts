@@ -9,7 +9,7 @@ import {
   webhookKinds,
 } from "../../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
-import { wants } from "../../../domain/message/subscribers.ts";
+import { wants } from "../../../domain/message/message.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import {

@@ -1,6 +1,5 @@
 import { mask } from "../../../domain/core/mask.ts";
-import { isTooDeep } from "../../../domain/event/json.ts";
-import { losslessValue } from "../../../domain/event/lossless-json.ts";
+import { isTooDeep, losslessValue } from "../../../domain/event/json.ts";
 import { isNameOrDate } from "../../../domain/event/mapping.ts";
 import { isUuid } from "../../../domain/event/subjects.ts";
 

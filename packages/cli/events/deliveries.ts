@@ -1,6 +1,6 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import { present } from "../../../domain/core/parse.ts";
-import type { Subscriber } from "../../../domain/message/subscribers.ts";
+import type { Subscriber } from "../../../domain/message/message.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
 import { auditTrailOf } from "../core/audited.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";

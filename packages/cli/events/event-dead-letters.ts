@@ -2,7 +2,7 @@ import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-depth.t
 import { present } from "../../../domain/core/parse.ts";
 import { type IncomeEvent, isWebhookKind } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
-import { wants } from "../../../domain/message/subscribers.ts";
+import { wants } from "../../../domain/message/message.ts";
 import type { DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter, type DeadLetterContent } from "../../../domain/recovery/dead-letter-content.ts";
 import type { Operation } from "../core/command.ts";

@@ -3,7 +3,7 @@ import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { isWebhookKind, type WebhookKind } from "../../../domain/event/events.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
-import { wants } from "../../../domain/message/subscribers.ts";
+import { wants } from "../../../domain/message/message.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines, textsOf } from "../logs/log-entries.ts";
 
 /** The progress of an event according to the functions' logs. */

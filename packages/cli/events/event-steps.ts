@@ -1,4 +1,4 @@
-import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
+import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import type { LogEntry } from "../logs/log-entries.ts";
 
 /** A step of an event's processing, and its time. */

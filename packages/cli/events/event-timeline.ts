@@ -2,7 +2,7 @@ import type { EventDetails, StoredEvent } from "../../../adapters/dynamodb/store
 import { documentOf, progressOf, type SubjectRecords } from "../../../domain/event/event-progress.ts";
 import { subjectKindOf } from "../../../domain/event/events.ts";
 import { nameOf, ownerOf, subjectOf } from "../../../domain/event/subjects.ts";
-import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
+import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import type { EventDeadLetter } from "./event-dead-letters.ts";
 
 /** A step of an event's timeline; `done` is undefined if the records don't show it any more. */

@@ -1,5 +1,5 @@
 import { readMetrics } from "../../../adapters/aws/metric-points.ts";
-import { latencyMetrics } from "../../../domain/core/latency-metrics.ts";
+import { latencyMetrics } from "../../../domain/event/events.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
 

@@ -6,9 +6,13 @@ import { mask } from "../../../domain/core/mask.ts";
 import { fieldsOf, isFields, textOf } from "../../../domain/core/parse.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { addressedTo } from "../../../domain/message/document-reference.ts";
-import { type MessageOrigin, withAttributes } from "../../../domain/message/message.ts";
+import {
+  type MessageOrigin,
+  type Subscriber,
+  wants,
+  withAttributes,
+} from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import { oneLine } from "../core/printable.ts";
 import type { KnownRecords } from "../records/known-records.ts";
 

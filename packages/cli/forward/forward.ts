@@ -1,7 +1,7 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { isTransient } from "../../../adapters/aws/client.ts";
-import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
 import { deleteAll, receiveBatch, releaseAll } from "../../../adapters/sqs/queue-messages.ts";
+import { messageVisibility } from "../../../adapters/sqs/sqs-sender.ts";
 import { isFields, optionalText, parseJson } from "../../../domain/core/parse.ts";
 import { oneLine } from "../core/printable.ts";
 import type { Post, Posted } from "./target.ts";

@@ -6,7 +6,7 @@ import {
   textPattern,
 } from "../../../adapters/aws/log-groups.ts";
 import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
-import { loggedText } from "../../../domain/event/logged-subject.ts";
+import { loggedText } from "../../../domain/event/subjects.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { oneLine } from "../core/printable.ts";

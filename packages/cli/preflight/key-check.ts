@@ -1,6 +1,6 @@
 import { DescribeKeyCommand, GetKeyPolicyCommand, NotFoundException } from "@aws-sdk/client-kms";
-import { escapePattern } from "../../../domain/core/escaping.ts";
 import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
+import { escapePattern } from "../../../domain/event/subjects.ts";
 import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/command-line.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { present } from "../../../domain/core/parse.ts";
 import { eventTypes } from "../../../domain/event/events.ts";
+import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import { answerTypes, readinessTypes } from "../../../domain/message/message-schemas.ts";
-import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import type { ReplaySelection } from "../../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";

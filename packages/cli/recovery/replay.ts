@@ -7,9 +7,8 @@ import { jsonText } from "../../../domain/event/json.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import { userOf } from "../../../domain/message/consequences.ts";
 import { addressedTo } from "../../../domain/message/document-reference.ts";
-import { type MessageOrigin, withAttributes } from "../../../domain/message/message.ts";
+import { type MessageOrigin, wants, withAttributes } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { wants } from "../../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import {
   isSelected,

@@ -1,6 +1,6 @@
 import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { parseSubscribers, type Subscriber } from "../../../domain/message/subscribers.ts";
+import { parseSubscribers, type Subscriber } from "../../../domain/message/message.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 

@@ -6,8 +6,8 @@ import { type FoundMessage, searchQueue } from "../../../adapters/sqs/queue-sear
 import { type Fields, fieldsOf, parseJson } from "../../../domain/core/parse.ts";
 import { identify } from "../../../domain/event/envelope.ts";
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
+import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import { type Message, messageSchema, messageTypes } from "../../../domain/message/message-schemas.ts";
-import { type Subscriber, wants } from "../../../domain/message/subscribers.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type Check, checkEach } from "./checks.ts";
 import { newMark, type PlannedEvent, planEvents, unmappableBody } from "./plan.ts";

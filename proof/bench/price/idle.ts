@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { latencyMetrics } from "../../../domain/core/latency-metrics.ts";
+import { latencyMetrics } from "../../../domain/event/events.ts";
 import type { Resource } from "../../../scripts/documents/stage-template.ts";
 import { prices } from "./prices.ts";
 

@@ -9,7 +9,7 @@ import {
   readItem,
   stateKey,
 } from "../../../adapters/dynamodb/keys.ts";
-import { keptPages } from "../../../adapters/s3/kept-pages.ts";
+import { keptPages } from "../../../adapters/s3/overflow-bucket.ts";
 import { readChange } from "../../../adapters/streams/change-stream.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";

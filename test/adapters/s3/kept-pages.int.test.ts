@@ -9,10 +9,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import {
   type KeptPages,
   keptPages,
+  overflowBucket,
   type PagesOf,
   type PartialList,
-} from "../../../adapters/s3/kept-pages.ts";
-import { overflowBucket, s3Client } from "../../../adapters/s3/overflow-bucket.ts";
+  s3Client,
+} from "../../../adapters/s3/overflow-bucket.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
 
 const from = { next: "cursor", pages: 2, mark: "mark" };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { batchesOf, roundsOf } from "../../../domain/core/batches.ts";
-import { keyPart } from "../../../domain/core/escaping.ts";
+import { keyPart } from "../../../domain/event/subjects.ts";
 import { hostileText } from "../samples.ts";
 
 describe("a part of a key", () => {

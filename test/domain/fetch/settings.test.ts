@@ -8,7 +8,7 @@ import {
   readPath,
 } from "../../../domain/fetch/provider-settings.ts";
 import { parseRetrySettings } from "../../../domain/fetch/waiting.ts";
-import { parseSubscribers } from "../../../domain/message/subscribers.ts";
+import { parseSubscribers } from "../../../domain/message/message.ts";
 import { parseOwnWebhooks } from "../../../domain/reconcile/registrations.ts";
 
 const provider = {

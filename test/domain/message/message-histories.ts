@@ -20,11 +20,12 @@ import {
   afterDocument,
   afterSilence,
   afterState,
+  announceUser,
   atDeadline,
   beginConnection,
   beginsConnection,
-} from "../../../domain/readiness/account-readiness.ts";
-import { announceUser, type UserReadiness } from "../../../domain/readiness/user-readiness.ts";
+  type UserReadiness,
+} from "../../../domain/readiness/readiness.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { documentRead, eventChange, minute } from "../samples.ts";

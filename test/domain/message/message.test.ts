@@ -3,9 +3,9 @@ import {
   messageOfDocument,
   messageOfEndpointEvent,
   messageOfState,
+  wants,
 } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { wants } from "../../../domain/message/subscribers.ts";
 import { applyProviderAnswer } from "../../../domain/state/state.ts";
 import { accountId, applied, at, documentRead, eventOf, minute, receiptsOf, userId } from "../samples.ts";
 

@@ -9,7 +9,7 @@ import {
   beginConnection,
   beginsConnection,
   statusOf,
-} from "../../../domain/readiness/account-readiness.ts";
+} from "../../../domain/readiness/readiness.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { account, at, eventOf } from "../samples.ts";
 

@@ -12,8 +12,8 @@ import {
   type Failures,
   type Missing,
   statusOf,
-} from "../../../domain/readiness/account-readiness.ts";
-import { secondsUntilCheck } from "../../../domain/readiness/deadline.ts";
+} from "../../../domain/readiness/readiness.ts";
+import { secondsUntilCheck } from "../../../domain/readiness/stored-readiness.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { account, applied, at, eventOf, minute } from "../samples.ts";
 

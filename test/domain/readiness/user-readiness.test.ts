@@ -2,9 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
-import type { AccountReadiness } from "../../../domain/readiness/account-readiness.ts";
-import type { UserRule } from "../../../domain/readiness/readiness-settings.ts";
-import { announceUser, concernsUser, type UserReadiness } from "../../../domain/readiness/user-readiness.ts";
+import {
+  type AccountReadiness,
+  announceUser,
+  concernsUser,
+  type UserReadiness,
+  type UserRule,
+} from "../../../domain/readiness/readiness.ts";
 
 const user: Subject = { kind: "user", id: "u" };
 

@@ -7,7 +7,7 @@ import {
   presentedIn,
   type WebhookSecret,
 } from "../../../domain/core/webhook-secret.ts";
-import { canaryBody } from "../../../domain/event/canary.ts";
+import { canaryBody } from "../../../domain/event/events.ts";
 import { canary } from "../../../functions/canary/canary.ts";
 import { keptLog } from "../support/lambda.ts";
 

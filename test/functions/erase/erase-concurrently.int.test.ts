@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { keptPages } from "../../../adapters/s3/kept-pages.ts";
+import { keptPages } from "../../../adapters/s3/overflow-bucket.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { eraseSteps, eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";

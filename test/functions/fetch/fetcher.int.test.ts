@@ -3,7 +3,7 @@ import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
 import { readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
 import { type FetchTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
-import type { Failures } from "../../../domain/readiness/account-readiness.ts";
+import type { Failures } from "../../../domain/readiness/readiness.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
 import { provider, started } from "../support/fetcher-settings.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { canaryBody } from "../../../domain/event/canary.ts";
 import { identify } from "../../../domain/event/envelope.ts";
+import { canaryBody } from "../../../domain/event/events.ts";
 import { eventOfBytes } from "../support/bad-input.ts";
 import {
   account,

@@ -1,7 +1,7 @@
 import { CreateQueueCommand, DeleteQueueCommand } from "@aws-sdk/client-sqs";
 import { beforeEach, expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import { parkedBatches } from "../../../adapters/streams/parked-changes.ts";
+import { parkedBatches } from "../../../adapters/streams/change-stream.ts";
 import type { Failure } from "../../../domain/core/failures.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
 import { publisher, retryWaitsMs } from "../../../functions/runtime/subscriber-queues.ts";

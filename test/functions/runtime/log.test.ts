@@ -1,7 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { loggedText } from "../../../domain/event/logged-subject.ts";
-import { nameOf } from "../../../domain/event/subjects.ts";
+import { loggedText, nameOf } from "../../../domain/event/subjects.ts";
 import { log, logged } from "../../../functions/runtime/log.ts";
 import { context } from "../support/lambda.ts";
 

@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
 import { permanent } from "../../../domain/core/failures.ts";
-import { sanitizeErrors } from "../../../functions/runtime/sanitize-errors.ts";
+import { sanitizeErrors } from "../../../functions/runtime/log.ts";
 
 async function thrownBy(error: unknown): Promise<unknown> {
   try {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { failStatements } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
 import { expect, test } from "vitest";
-import { canaryBody } from "../../../domain/event/canary.ts";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
+import { canaryBody } from "../../../domain/event/events.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";
 import { describeOnTables } from "../../support/engines.ts";

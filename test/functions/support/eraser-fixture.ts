@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { readReport } from "../../../adapters/erasure/erasure-report.ts";
-import { keptPages } from "../../../adapters/s3/kept-pages.ts";
+import { keptPages } from "../../../adapters/s3/overflow-bucket.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { ownerOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type EraseTask, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";

@@ -14,10 +14,10 @@ import { findErased, subjectDigest } from "../../../adapters/erasure/find-erased
 import { tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { parkedBatches, parkedChanges, recordMarks } from "../../../adapters/streams/parked-changes.ts";
+import { parkedBatches, parkedChanges, recordMarks } from "../../../adapters/streams/change-stream.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { ReadinessSettings } from "../../../domain/readiness/readiness-settings.ts";
+import type { ReadinessSettings } from "../../../domain/readiness/readiness.ts";
 import type { RelayDependencies } from "../../../functions/relay/derive.ts";
 import { resendParked } from "../../../functions/relay/parking.ts";
 import { relay } from "../../../functions/relay/relay.ts";

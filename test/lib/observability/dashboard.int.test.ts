@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { latencyMetrics } from "../../../domain/core/latency-metrics.ts";
+import { latencyMetrics } from "../../../domain/event/events.ts";
 import { nameOf, productionSettings, type Synthesized, synthesized } from "../synthesized.ts";
 
 const production = synthesized({ ...productionSettings, dashboard: true });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loggedName } from "../../../../domain/event/logged-subject.ts";
+import { loggedName } from "../../../../domain/event/subjects.ts";
 import { historyIn, selectHistory } from "../../../../packages/cli/events/event-history.ts";
 import type { LogEntry } from "../../../../packages/cli/logs/log-entries.ts";
 

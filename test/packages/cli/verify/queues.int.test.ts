@@ -5,7 +5,7 @@ import { eventTable } from "../../../../adapters/dynamodb/event-table.ts";
 import { storedEvents } from "../../../../adapters/dynamodb/stored-events.ts";
 import { identify } from "../../../../domain/event/envelope.ts";
 import { mapPayload } from "../../../../domain/event/mapping.ts";
-import { wants } from "../../../../domain/message/subscribers.ts";
+import { wants } from "../../../../domain/message/message.ts";
 import { defaultMapping } from "../../../../lib/settings/default-mapping.ts";
 import type { Check } from "../../../../packages/cli/verify/checks.ts";
 import {

@@ -1,10 +1,50 @@
-import { present } from "../core/parse.ts";
+import { type Fields, fieldsOf, numberOf, present, textsOf } from "../core/parse.ts";
 import type { Subject } from "../event/subjects.ts";
 import { isReadSince } from "../fetch/coverage.ts";
 import type { Document } from "../fetch/document.ts";
 import { correlationOf } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
-import { endpointOfDays, type ReadinessSettings } from "./readiness-settings.ts";
+
+/** What an account must have before its operator can decide. A connection keeps its initial settings. */
+export type ReadinessSettings = {
+  readonly endpoints: readonly string[];
+  readonly deadlineSeconds: number;
+  /** Days that the `income` document must cover. */
+  readonly minDays?: number;
+  /** Which connected accounts of a user must be ready or incomplete; defaults to `all`. */
+  readonly users?: UserRule;
+};
+
+export const userRules = ["all", "any"] as const;
+export type UserRule = (typeof userRules)[number];
+
+/** The endpoint to which `minDays` applies. */
+export const endpointOfDays = "income";
+
+/** The awaited documents, as fetch needs them. */
+export type Awaited = Pick<ReadinessSettings, "endpoints" | "minDays">;
+
+/** @returns undefined if the stage does not have the setting. @throws permanent failure naming the field */
+export function parseAwaited(value: unknown): Awaited | undefined {
+  return value === undefined ? undefined : awaitedIn(fieldsOf(value, "readiness"));
+}
+
+function awaitedIn(fields: Fields): Awaited {
+  const minDays = fields.minDays === undefined ? undefined : numberOf(fields, "minDays");
+  return present<Awaited>({ endpoints: textsOf(fields, "endpoints"), minDays });
+}
+
+/** @returns undefined if the stage does not have the setting. @throws permanent failure naming the field */
+export function parseReadinessSettings(value: unknown): ReadinessSettings | undefined {
+  if (value === undefined) return undefined;
+  const fields = fieldsOf(value, "readiness");
+  const users = userRules.find((rule) => rule === fields.users);
+  return {
+    ...awaitedIn(fields),
+    deadlineSeconds: numberOf(fields, "deadlineSeconds"),
+    ...present({ users }),
+  };
+}
 
 export const missingReasons = ["notAnnounced", "none", "tooFewDays", "failing", "deadLetter"] as const;
 export type MissingReason = (typeof missingReasons)[number];
@@ -271,4 +311,82 @@ function reasonOf(reading: Reading | undefined, minDays = 0): MissingReason | un
   if (reading === undefined) return "notAnnounced";
   if (reading.digest === undefined) return "none";
   return (reading.days ?? 0) < minDays ? "tooFewDays" : undefined;
+}
+
+/** The last announcement about a user's accounts. Times are milliseconds since 1970. */
+export type UserReadiness = {
+  readonly subject: Subject;
+  /** Increases by one with each announcement: the message's id and sequence. */
+  readonly version: number;
+  readonly at: number;
+  /** By id. Without those that were erased since. */
+  readonly accounts: readonly SettledAccount[];
+  /** Correlation id of what led to the announcement. */
+  readonly correlationId?: string;
+};
+
+/** A connected account that is ready or incomplete. `since`: when its connection began. */
+export type SettledAccount = {
+  readonly accountId: string;
+  readonly status: Announcement["status"];
+  readonly since: number;
+};
+
+/** @returns undefined while the account waits or is unconfirmed, and after its connection has ended */
+function settledOf(readiness: AccountReadiness): SettledAccount | undefined {
+  const { subject, isConfirmed, since } = readiness;
+  const status = statusOf(readiness);
+  if (!isConfirmed || status === "waiting" || status === "ended") return undefined;
+  return { accountId: subject.id, status, since };
+}
+
+/** Whether a change of an account's readiness may lead to an announcement about its user. */
+export function concernsUser(before: AccountReadiness | undefined, after: AccountReadiness): boolean {
+  if (after.userId === undefined) return false;
+  const settled = settledOf(after);
+  // A new account that waits can only hold an announcement back.
+  if (before === undefined) return settled !== undefined || !after.isConnected;
+  return (
+    before.userId !== after.userId ||
+    before.isConnected !== after.isConnected ||
+    !isSame(settledOf(before), settled)
+  );
+}
+
+/**
+ * The announcement that follows from a user's accounts.
+ * @param accounts of the user, read consistently after `known`
+ * @param now milliseconds since 1970
+ * @returns undefined if there is nothing to announce, or it was announced already
+ */
+export function announceUser(
+  known: UserReadiness | undefined,
+  user: Subject,
+  accounts: readonly AccountReadiness[],
+  {
+    rule,
+    now,
+    correlationId,
+  }: { readonly rule: UserRule; readonly now: number; readonly correlationId: string | undefined },
+): UserReadiness | undefined {
+  const connected = accounts.filter(({ isConnected }) => isConnected);
+  const settled = connected
+    .flatMap((account) => settledOf(account) ?? [])
+    .toSorted((one, other) => (one.accountId < other.accountId ? -1 : 1));
+  if (settled.length === 0 || (rule === "all" && settled.length < connected.length)) return undefined;
+  const isKnown =
+    known?.accounts.length === settled.length &&
+    settled.every((account, index) => isSame(account, known.accounts[index]));
+  if (isKnown) return undefined;
+  return present<UserReadiness>({
+    subject: user,
+    version: (known?.version ?? 0) + 1,
+    at: now,
+    accounts: settled,
+    correlationId,
+  });
+}
+
+function isSame(one: SettledAccount | undefined, other: SettledAccount | undefined): boolean {
+  return one?.accountId === other?.accountId && one?.status === other?.status && one?.since === other?.since;
 }
