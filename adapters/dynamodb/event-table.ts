@@ -12,7 +12,7 @@ import {
   type Receipts,
 } from "../../domain/event/receipts.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
-import { batchingReader, type ReadKey } from "./batching-reader.ts";
+import { batchingReader, nameOf, type ReadKey } from "./batching-reader.ts";
 import { batchingWriter, type WriteItem } from "./batching-writer.ts";
 import { canaryKey, eventKey, itemVersion, type Key, linkKey } from "./keys.ts";
 
@@ -35,33 +35,35 @@ type Merged = MergedReceipt<Receipt>;
 const secondsPerDay = 86_400;
 /** Few writers update one event's counter concurrently, since duplicates within a batch are merged. */
 const maxAttempts = 8;
+/** Number of events whose receipts a process remembers. */
+const maxRemembered = 5_000;
 
 /** The recorder of receipts for a table. */
 export function eventTable(client: DynamoDBClient, tableName: string, retentionInDays: number) {
-  const attributes = ["pk", "sk", "schemaVersion", "receipts"];
-  const ports = {
-    write: batchingWriter(client, tableName),
-    readEventually: batchingReader(client, tableName, { attributes, isEventual: true }),
-    readConsistently: batchingReader(client, tableName, { attributes }),
-  };
-  return receiptRecorder(ports, retentionInDays);
+  const read = batchingReader(client, tableName, { attributes: ["pk", "sk", "schemaVersion", "receipts"] });
+  return receiptRecorder({ write: batchingWriter(client, tableName), read }, retentionInDays);
 }
 
 /**
  * Records receipts with one write per event (see docs/adr/0001). The write is an insert, which fails for a known
- * event. Where the same bytes may be a real repeat, it reads the item first and updates its count. `expiresAt` is the
- * time to live in epoch seconds.
- * @param readEventually may miss recent writes
+ * event. Where the same bytes may be a real repeat, the event's receipts are then read and updated; those that this
+ * process has written are known without a read. `expiresAt` is the time to live in epoch seconds.
+ * @param read reads consistently
  * @returns a function that records receipts, and returns the outcome of each, in order
  */
 export function receiptRecorder(
-  {
-    write,
-    readEventually,
-    readConsistently,
-  }: { readonly write: WriteItem; readonly readEventually: ReadKey; readonly readConsistently: ReadKey },
+  { write, read }: { readonly write: WriteItem; readonly read: ReadKey },
   retentionInDays: number,
 ) {
+  /** Receipts that this process wrote last, by event. Another writer may have changed or erased them since. */
+  const remembered = new Map<string, Receipts>();
+  const remember = (name: string, receipts: Receipts) => {
+    remembered.delete(name);
+    remembered.set(name, receipts);
+    const [oldest] = remembered.keys();
+    if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
+  };
+
   const insert = ({ receipt: { event, body }, messages }: Merged) => {
     const receivedAt = Math.floor(Date.parse(event.receivedAt) / 1000);
     return write({
@@ -79,17 +81,18 @@ export function receiptRecorder(
 
   const recordUnordered = async (merged: Merged): Promise<"first" | "duplicate"> => {
     const key = keyOf(merged.receipt.event);
-    let stored = await receiptsOf(readEventually, key);
+    const name = nameOf(key);
+    let stored = remembered.get(name);
     for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
-      if (stored === undefined) {
-        if ((await insert(merged)) === "written") return "first";
-      } else {
-        const updated = countReceipts(stored, merged);
-        if (updated === undefined || (await count(write, key, stored, updated)) === "written")
-          return "duplicate";
+      const updated = stored ? countReceipts(stored, merged) : firstReceipts(merged.receipt.event, merged);
+      if (updated === undefined) return "duplicate";
+      const outcome = stored ? await count(write, key, stored, updated) : await insert(merged);
+      if (outcome === "written") {
+        remember(name, updated);
+        return stored ? "duplicate" : "first";
       }
-      // Another writer was faster, or the eventual read was stale.
-      stored = await receiptsOf(readConsistently, key);
+      // The event is known, or another writer was faster.
+      stored = await receiptsOf(read, key);
     }
     throw retryable("event contended", 1);
   };

@@ -74,8 +74,7 @@ export function store(
     record: receiptRecorder(
       {
         write: (write) => step("writes a receipt", () => simulation.table.writeEvent(write)),
-        readEventually: (key) => step("looks for an event", () => simulation.table.readEvent(key)),
-        readConsistently: (key) => step("looks for an event again", () => simulation.table.readEvent(key)),
+        read: (key) => step("looks for an event", () => simulation.table.readEvent(key)),
       },
       30,
     ),
