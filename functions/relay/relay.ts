@@ -24,13 +24,14 @@ import {
 } from "./derive.ts";
 import { logParked, runMarked } from "./parking.ts";
 
-type Inside = Extract<Consequence, { type: "applyEvent" | "link" | "followReadiness" | "followAccounts" }>;
-type Outgoing = Exclude<Consequence, Inside | { readonly type: "removeObject" }>;
+type Inside = Extract<Consequence, { type: "applyEvent" | "followReadiness" | "followAccounts" }>;
+type Unordered = Extract<Consequence, { type: "link" | "removeObject" }>;
+type Outgoing = Exclude<Consequence, Inside | Unordered>;
 
 /**
- * Relays the table's changes. Writes the consequences inside the table (in order within a partition), removes
- * objects that nothing points to any more, then sends tasks and messages. Permanent failures are parked. The
- * first other failure is reported to Lambda, which delivers that record and all later ones again.
+ * Relays the table's changes. Writes states and readiness (in order within a partition), then sends tasks and
+ * messages, writes links, and removes objects that nothing points to any more, all concurrently. Permanent failures
+ * are parked. The first other failure is reported to Lambda, which delivers that record and all later ones again.
  */
 export function relay(dependencies: RelayDependencies) {
   return (event: RelayEvent): Promise<DynamoDBBatchResponse> =>
@@ -57,9 +58,10 @@ async function relayBatch(
     stepsOf(derived, dependencies),
     dependencies.versionedRecords.readAhead(statesIn(derived)),
   ]);
-  await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
+  await writeInside(steps, revise, dependencies);
+  const [unsent] = await Promise.all([sendAll(steps, dependencies), performUnordered(steps, dependencies)]);
   const refused: Refused[] = [];
-  for (const { index, failure, subscriber } of await sendAll(steps, dependencies)) {
+  for (const { index, failure, subscriber } of unsent) {
     const step = steps[index];
     if (step === undefined) continue;
     if (subscriber !== undefined && parks) refused.push({ index, failure, subscriber });
@@ -75,12 +77,16 @@ async function relayBatch(
 function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
   if (failure !== undefined) return [];
   return consequences.filter(
-    (consequence): consequence is Outgoing => !isInside(consequence) && consequence.type !== "removeObject",
+    (consequence): consequence is Outgoing => !isInside(consequence) && !isUnordered(consequence),
   );
 }
 
 function isInside(consequence: Consequence): consequence is Inside {
-  return ["applyEvent", "link", "followReadiness", "followAccounts"].includes(consequence.type);
+  return ["applyEvent", "followReadiness", "followAccounts"].includes(consequence.type);
+}
+
+function isUnordered(consequence: Consequence): consequence is Unordered {
+  return consequence.type === "link" || consequence.type === "removeObject";
 }
 
 function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
@@ -107,15 +113,23 @@ async function writeInside(
   await Promise.all([...partitions.values()].map(inOrder));
 }
 
-async function removeObjects(steps: readonly Step[], { removeSuperseded }: RelayDependencies): Promise<void> {
-  await Promise.all(
-    steps.map(async (step) => {
-      for (const consequence of step.consequences) {
-        if (consequence.type !== "removeObject") continue;
-        step.failure ??= await attempt(() => removeSuperseded(consequence.superseded));
-      }
-    }),
+/** Neither waits for other consequences, nor do others wait for it. */
+async function performUnordered(
+  steps: readonly Step[],
+  { link, removeSuperseded }: RelayDependencies,
+): Promise<void> {
+  const perform = (consequence: Unordered) =>
+    consequence.type === "link"
+      ? link(consequence.userId, consequence.accountId)
+      : removeSuperseded(consequence.superseded);
+  const performed = steps.flatMap((step) =>
+    step.failure === undefined
+      ? step.consequences.filter(isUnordered).map(async (consequence) => {
+          step.failure ??= await attempt(() => perform(consequence));
+        })
+      : [],
   );
+  await Promise.all(performed);
 }
 
 type Write = { readonly step: Step; readonly run: () => Promise<void> };
@@ -284,8 +298,6 @@ function subjectOf(consequence: Inside): Subject {
   switch (consequence.type) {
     case "applyEvent":
       return consequence.subject;
-    case "link":
-      return { kind: "account", id: consequence.accountId };
     case "followReadiness":
       return consequence.change.after.subject;
     case "followAccounts":
@@ -305,8 +317,6 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
       };
       return revise.state(subject, (state) => applyEvent(state, event, receipts, options));
     }
-    case "link":
-      return dependencies.link(consequence.userId, consequence.accountId);
     case "followReadiness":
       return followReadiness(consequence.change, readinessOf(dependencies));
     case "followAccounts":
