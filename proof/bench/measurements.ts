@@ -1,5 +1,5 @@
 import type { Context } from "./context.ts";
-import { flowRows, providerCallsRows } from "./rows/flow-rows.ts";
+import { aloneRows, flowRows, providerCallsRows } from "./rows/flow-rows.ts";
 import { growthRows, inlineRows } from "./rows/load-rows.ts";
 import { priceRows } from "./rows/price-rows.ts";
 import type { Row } from "./rows/row.ts";
@@ -28,7 +28,15 @@ export const measurements: readonly Measurement[] = [
   },
   {
     isQuick: true,
-    rows: ["price", "price-20kb", "price-200kb", "price-alone", "price-month", "waits-alone"],
+    rows: [
+      "price",
+      "price-20kb",
+      "price-200kb",
+      "price-alone",
+      "price-month",
+      "waits-alone",
+      "waits-subscriber",
+    ],
     measure: priceRows,
   },
   {
@@ -39,6 +47,7 @@ export const measurements: readonly Measurement[] = [
   { isQuick: true, rows: ["inline-requests", "inline-writes"], measure: inlineRows },
   { isQuick: true, rows: ["first-call"], measure: firstCallRows },
   { isQuick: true, rows: ["bundle"], measure: async () => [bundleRow()] },
+  { isQuick: true, rows: ["latency-subscriber", "latency-document"], measure: aloneRows },
   { isQuick: false, rows: ["rate", "latency"], measure: flowRows },
   { isQuick: false, rows: ["provider-calls"], measure: providerCallsRows },
   { isQuick: false, rows: ["growth-writes", "growth-cpu", "growth-memory"], measure: growthRows },

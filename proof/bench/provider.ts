@@ -8,6 +8,7 @@ export type BenchProvider = AsyncDisposable & {
   readonly calls: () => number;
   /** Number of waits for it; overlapping calls count as one. */
   readonly rounds: () => number;
+  readonly isAnswering: () => boolean;
 };
 
 /** Size and delay of its answers; may change between requests. */
@@ -91,6 +92,7 @@ export async function startProvider(
     baseUrl: `http://127.0.0.1:${port}`,
     calls: () => calls,
     rounds: () => rounds,
+    isAnswering: () => answering > 0,
     [Symbol.asyncDispose]: () => closeServer(server),
   };
 }

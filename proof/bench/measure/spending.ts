@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Driven, type DriveOptions, drive } from "../drive/drive.ts";
 import { type RunningImplementation, startImplementation } from "../drive/running-implementation.ts";
-import {
-  byParts,
-  type Implementation,
-  implementations,
-  type Part,
-  parts,
-  titles,
-} from "../implementations.ts";
+import { type Implementation, implementations, type Part, parts, titles } from "../implementations.ts";
 import { type BenchProvider, startProvider } from "../provider.ts";
 import { type Webhook, type WorkloadShape, workload } from "../workload.ts";
 
@@ -74,22 +67,44 @@ function counted(
 /** Delay of each call, so that simultaneous calls overlap as they do over a network. */
 const delayMs = 5;
 
-/** Counts how often the functions of each part waited for AWS; overlapping calls count as one wait. */
-export function countWaits({ stack: { gateway, functions } }: RunningImplementation) {
+/**
+ * Counts how often the functions of each part waited for AWS; overlapping calls count as one wait, and as none beside a
+ * longer one of the provider. `subscriber` counts the waits of each webhook, if they come alone, until its own message is
+ * on the subscriber's queue.
+ */
+export function countWaits(
+  { stack: { gateway, functions, outputs } }: RunningImplementation,
+  { isAnswering }: BenchProvider,
+) {
   const partOf = new Map(functions.map(({ name, logicalId }) => [name, partIn(logicalId)]));
   const waiting = new Map<string, number>();
-  const waits: Record<Part, number> = { receive: 0, store: 0, relay: 0, fetch: 0 };
-  gateway.intercept(async ({ principal }, phase) => {
+  const waits = { receive: 0, store: 0, relay: 0, fetch: 0, subscriber: 0 };
+  /** Waits of the latest webhook; undefined once its message is sent. */
+  let ofWebhook: number | undefined;
+  let latest: Part | undefined;
+  gateway.intercept(async ({ principal, service, body }, phase) => {
     const part = partOf.get(principal);
     if (part === undefined) return undefined;
     const others = waiting.get(principal) ?? 0;
     waiting.set(principal, phase === "before" ? others + 1 : others - 1);
-    if (phase === "after") return undefined;
-    if (others === 0) waits[part] += 1;
+    if (phase === "after") {
+      if (others === 1 && part === "fetch" && isAnswering()) waits.fetch -= 1;
+      return undefined;
+    }
+    if (part === "receive" && latest !== part) ofWebhook = 0;
+    latest = part;
+    if (others === 0) {
+      waits[part] += 1;
+      if (ofWebhook !== undefined) ofWebhook += 1;
+    }
+    if (service === "sqs" && String(body).includes(`"${outputs.SubscriberReaderQueueUrl}"`)) {
+      waits.subscriber += ofWebhook ?? 0;
+      ofWebhook = undefined;
+    }
     await sleep(delayMs);
     return undefined;
   });
-  return () => byParts((part) => waits[part]);
+  return () => ({ ...waits });
 }
 
 /** Part of a function: `receive` for `UsersReceiveFunction0123ABCD`. */

@@ -31,7 +31,7 @@ export async function countImplementation(
   const answers: Answers = { ...usual, delayInMillis };
   await using provider = await startProvider(() => undefined, answers);
   await using running = await startImplementation(implementation, provider);
-  const waits = countWaits(running);
+  const waits = countWaits(running, provider);
   // Warms up processes, JIT and caches.
   await spendingOf(running, workload({ events: 20, seed: 40, duplicates: 0.3 }), provider);
   const found = new Map<LoadName, Counts>();
@@ -59,6 +59,7 @@ export async function countImplementation(
       fetchInvocations: of.fetch.invocations,
       fetchCpuMicros: of.fetch.cpuMicros,
       fetchWaits: of.fetch.waits,
+      subscriberWaits: waited.subscriber - before.subscriber,
       ...used,
     });
     onProgress(`counted ${name}, ${implementation}`);

@@ -9,6 +9,8 @@ import {
   startImplementation,
   webhookSecret,
 } from "../drive/running-implementation.ts";
+import type { Implementation } from "../implementations.ts";
+import { startEndpoints } from "../peers/job.ts";
 import { type FaultAt, startProvider } from "../provider.ts";
 import { type Webhook, workload } from "../workload.ts";
 import { median, quantile, type Row, rowOf } from "./row.ts";
@@ -64,6 +66,40 @@ export async function flowRows({ effort, onProgress }: Context): Promise<readonl
   ];
 }
 
+/** Seconds in which events come one by one. */
+const aloneSeconds = 20;
+
+/** Median latency of events that come alone, one a second, to both implementations at the same times. */
+export async function aloneRows({ onProgress }: Context): Promise<readonly Row[]> {
+  await using provider = await startProvider();
+  const start = (implementation: Implementation) =>
+    startImplementation(implementation, provider, { hasEventSources: true });
+  await using ours = await start("ours");
+  await using theirs = await start("plain");
+  const flows = await Promise.all(
+    [ours, theirs].map(async (running) => {
+      await flowThrough(running, workload({ seed: 1, events: 10, duplicates: 0 }), asFastAsPossible);
+      await running.stack.drained(drained);
+      const load = workload({ seed: 2, events: aloneSeconds, duplicates: 0 });
+      return flowThrough(running, load, evenly(1), documentIn);
+    }),
+  );
+  onProgress("latency at one event a second");
+  const row = (name: string, until: string, latencies: "latencies" | "ofDocuments") => {
+    const [mine = Number.NaN, peers = Number.NaN] = flows.map((flow) => median(flow[latencies]));
+    return rowOf(
+      name,
+      `ms, median from webhook to ${until}, one event a second`,
+      [mine],
+      [{ over: "plain", atMost: 1.1, values: [peers] }],
+    );
+  };
+  return [
+    row("latency-subscriber", "message", "latencies"),
+    row("latency-document", "the message about its document", "ofDocuments"),
+  ];
+}
+
 /** The provider first asks to slow down and later is down, by milliseconds since the first call. */
 const schedule: FaultAt = (millis) => {
   if (millis >= 1_000 && millis < 5_000) return { status: 429, headers: { "retry-after": "2" } };
@@ -94,9 +130,14 @@ export async function providerCallsRows({ effort, onProgress }: Context): Promis
 }
 
 /**
- * Duration of the whole flow in seconds, and latency of each event in milliseconds, from webhook to message.
+ * Duration of the whole flow in seconds, and latencies in milliseconds from webhook to message: that of each event, and
+ * those of the documents that only events announce.
  */
-type Flow = { readonly seconds: number; readonly latencies: readonly number[] };
+type Flow = {
+  readonly seconds: number;
+  readonly latencies: readonly number[];
+  readonly ofDocuments: readonly number[];
+};
 
 /** Earliest start of a delivery by its number, in milliseconds after the first. */
 type Pace = (index: number) => number;
@@ -113,29 +154,47 @@ const longestSilenceMs = 60_000;
 /**
  * Sends deliveries to a running implementation and reads its subscriber's queue until every event has
  * arrived.
+ * @param documentsOf the documents of a webhook whose messages must arrive, too
  * @throws if one is lost
  */
 async function flowThrough(
   running: RunningImplementation,
   load: readonly Webhook[],
   pace: Pace,
+  documentsOf: (body: string) => readonly string[] = () => [],
 ): Promise<Flow> {
   const sentAt = new Map<string, number>();
-  const waiting = new Set(load.map(({ kind, body }) => identify(kind, Buffer.from(body))));
+  const namesOf = ({ kind, body }: Webhook) => [identify(kind, Buffer.from(body)), ...documentsOf(body)];
+  const waiting = new Set(load.flatMap(namesOf));
   const began = performance.now();
   const reading = readUntilEmpty(running, waiting);
   const queue = load.entries();
   const sender = async () => {
     for (const [index, webhook] of queue) {
       await sleep(Math.max(0, began + pace(index) - performance.now()));
-      sentAt.set(identify(webhook.kind, Buffer.from(webhook.body)), performance.now());
+      for (const name of namesOf(webhook)) sentAt.set(name, performance.now());
       await post(running, webhook);
     }
   };
   await Promise.all(Array.from({ length: sendersAtOnce }, sender));
   const arrivedAt = await reading;
-  const latencies = [...arrivedAt].map(([id, at]) => at - (sentAt.get(id) ?? Number.NaN));
-  return { seconds: (Math.max(...arrivedAt.values()) - began) / 1000, latencies };
+  const latenciesOf = (areDocuments: boolean) =>
+    [...arrivedAt]
+      .filter(([name]) => name.startsWith("account/") === areDocuments)
+      .map(([name, at]) => at - (sentAt.get(name) ?? Number.NaN));
+  const latencies = latenciesOf(false);
+  const seconds = (Math.max(...arrivedAt.values()) - began) / 1000;
+  return { seconds, latencies, ofDocuments: latenciesOf(true) };
+}
+
+const announcement = z.object({ account_id: z.string(), endpoint: z.string() });
+
+/** The subject of the document that a webhook announces, unless a start reads it as well. */
+function documentIn(body: string): readonly string[] {
+  const { success, data } = announcement.safeParse(JSON.parse(body));
+  return success && !startEndpoints.includes(data.endpoint)
+    ? [`account/${data.account_id}/${data.endpoint}`]
+    : [];
 }
 
 async function post(
@@ -148,7 +207,7 @@ async function post(
   if (!answer.ok) throw new Error(`${implementation}: a webhook was answered ${answer.status}`);
 }
 
-const message = z.object({ id: z.string() });
+const message = z.object({ id: z.string(), type: z.string(), subject: z.string() });
 
 async function readUntilEmpty(
   { sqs, stack, implementation }: RunningImplementation,
@@ -165,8 +224,9 @@ async function readUntilEmpty(
     if (now - last > longestSilenceMs)
       throw new Error(`${implementation}: ${waiting.size} events never arrived`);
     for (const { Body = "" } of Messages) {
-      const { id } = message.parse(JSON.parse(Body));
-      if (waiting.delete(id)) arrivedAt.set(id, now);
+      const { id, type, subject } = message.parse(JSON.parse(Body));
+      const name = type === "data.updated" ? subject : id;
+      if (waiting.delete(name)) arrivedAt.set(name, now);
     }
     if (Messages.length === 0) continue;
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));

@@ -66,15 +66,22 @@ function rowsOf(countsOf: CountsOf): readonly Row[] {
     const counts = countsOf("alone", implementation);
     return (sumOfParts((part) => counts[`${part}Waits`]) + counts.providerWaits) / counts.events;
   };
+  const toSubscriber = (implementation: Implementation) => {
+    const { subscriberWaits, events } = countsOf("alone", implementation);
+    return subscriberWaits / events;
+  };
   return [
     price("price", "usual", "30 % duplicates", 0.68),
-    price("price-20kb", "large", sizeOf("large"), 0.45),
+    price("price-20kb", "large", sizeOf("large"), 0.46),
     price("price-200kb", "huge", sizeOf("huge"), 0.15),
-    price("price-alone", "alone", "each alone", 1.05),
+    price("price-alone", "alone", "each alone", 1.03),
     row("price-month", "US$ for a month of 100 million events", month, [{ over: "plain", atMost: 0.7 }]),
     row("waits-alone", "requests that an event that comes alone waits for", waits, [
       { over: "powertools", atMost: 1 },
-      { over: "plain", atMost: 1.5 },
+      { over: "plain", atMost: 1.2 },
+    ]),
+    row("waits-subscriber", "requests that it waits for until its message is on the queue", toSubscriber, [
+      { over: "plain", atMost: 1 },
     ]),
   ];
 }

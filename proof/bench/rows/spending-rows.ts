@@ -73,7 +73,7 @@ const timeGoals: Readonly<Record<(typeof parts)[number], readonly PeerGoal[]>> =
   receive: [{ over: "floor", atMost: 1.1 }],
   store: [
     { over: "powertools", atMost: 0.3 },
-    { over: "floor", atMost: 1.5 },
+    { over: "floor", atMost: 1.4 },
   ],
   relay: [{ over: "powertools", atMost: 1 }],
   fetch: [{ over: "powertools", atMost: 0.8 }],
