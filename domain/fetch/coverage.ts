@@ -72,6 +72,14 @@ export function isCovered(
 }
 
 /**
+ * Whether a task was received so soon that no document can cover it, whichever is stored. Half of the tolerance is left
+ * for the time from its receipt to the call.
+ */
+export function isTooNewToBeCovered({ since, firstReceivedAt }: Omit<DeliveredTask, "messageId">): boolean {
+  return firstReceivedAt < since + clockToleranceInMillis / 2;
+}
+
+/**
  * Whether a document was read after a webhook was sent to its queue: it covers a task with that `since`, or
  * was read for a task with the same or a later `since`.
  * @param now as `timeBefore` returns it

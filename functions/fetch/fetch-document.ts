@@ -16,6 +16,7 @@ import type { GivenData } from "../../domain/fetch/answer.ts";
 import {
   type DeliveredTask,
   isCovered,
+  isTooNewToBeCovered,
   planRead,
   type ReadInPages,
   timeBefore,
@@ -27,7 +28,7 @@ import {
   type ProviderSettings,
   readPath,
 } from "../../domain/fetch/provider-settings.ts";
-import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
+import { type DocumentTask, isOfReceipt, subjectsOf } from "../../domain/fetch/task.ts";
 import { endpointOfDays } from "../../domain/readiness/readiness.ts";
 import type { Delivered, Delivery, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
 
@@ -51,12 +52,16 @@ export async function fetchDocument(
   // Before any read: while the provider is down, a task is retried many times.
   await client.checkReady();
   const { subject } = firstTask.task;
+  const beforeCall = timeBefore(clock(), tasks);
+  const ofFirst = { ...firstTask.task, messageId: firstTask.messageId };
+  const early = tasks.every(isCalledEarly) ? callFor({ of: ofFirst, client, provider }) : undefined;
+  early?.catch(() => undefined);
   const [stored, erasedTasks, userId] = await Promise.all([
     documents.load(subject, firstTask.task),
     erasedOf(tasks, dependencies),
     ownerOf(tasks, subject, dependencies),
   ]);
-  const now = timeBefore(clock(), tasks);
+  const now = early ? beforeCall : timeBefore(clock(), tasks);
   const again = tasks.find(({ receives }) => receives > 1);
   const kept = again && (await keptPages.find({ ...firstTask.task, messageId: again.messageId }));
   const plan = planRead(
@@ -68,11 +73,26 @@ export async function fetchDocument(
     [...erasedTasks, ...plan.skipped].map((task) => [task, "skipped"]),
   );
   const [covering] = plan.covered;
-  if (covering !== undefined) {
+  // Nothing goes on after the invocation.
+  if (covering === undefined) await early?.catch(() => undefined);
+  else {
     const of = { ...covering.task, messageId: covering.messageId };
     const { asOf, by, known } = plan;
+    if (early && asOf !== now) {
+      await early;
+      throw waiting("the document was read after this call", 2, 0);
+    }
     const pages = { read: { asOf, by, known }, kept: plan.isResumed ? kept : undefined };
-    const content = await readPages({ of, ...pages, client, provider, keptPages, pageMutex, timeLeft });
+    const content = await readPages({
+      of,
+      ...pages,
+      early,
+      client,
+      provider,
+      keptPages,
+      pageMutex,
+      timeLeft,
+    });
     const found = content && { ...content, size: sizeOf(content.parts) };
     const task = { ...covering.task, ...present({ userId }) };
     const { readFor, days } = ofAwaited(plan.covered, content, dependencies);
@@ -83,6 +103,14 @@ export async function fetchDocument(
     }
   }
   return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not handled")));
+}
+
+/**
+ * Whether the call need not wait for the stored document and the tombstones: the task is so new that no document can
+ * cover it, and the relay has just read the tombstones. They are read before the write as for any other task.
+ */
+function isCalledEarly({ task, ...delivered }: Task): boolean {
+  return delivered.receives === 1 && isOfReceipt(task) && isTooNewToBeCovered(delivered);
 }
 
 /** Fields that are stored only for documents in the `readiness` setting. */
@@ -165,6 +193,8 @@ function resultOf(
 /** A document to read for a message's task. */
 export type Reading = {
   readonly of: PagesOf;
+  /** The call for the first page, if it is already on its way. */
+  readonly early?: Promise<GivenData | undefined> | undefined;
   readonly read: ReadInPages;
   /** Pages that an earlier run read, to continue from. */
   readonly kept: PartialList | undefined;
@@ -195,7 +225,7 @@ export async function readPages(reading: Reading): Promise<Content | undefined> 
       return follow(kept, reading);
     });
   }
-  const data = await callFor(reading);
+  const data = await (reading.early ?? callFor(reading));
   if (data === undefined) return undefined;
   const { text } = data;
   const page = readPage(text, provider.paging);
@@ -247,7 +277,7 @@ async function nextPage(list: List, reading: Reading): Promise<GivenData> {
 }
 
 async function callFor(
-  { of, client, provider }: Reading,
+  { of, client, provider }: Pick<Reading, "of" | "client" | "provider">,
   from?: Continuation,
 ): Promise<GivenData | undefined> {
   const path = readPath(provider, of.subject, of);
