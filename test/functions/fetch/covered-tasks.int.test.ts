@@ -1,5 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { serviceClock } from "../../../adapters/aws/client.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
@@ -181,6 +184,86 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(await document()).toBeUndefined();
       expect(await fixture.performAgain()).toMatchObject({ left: [] });
       expect(codes()).toEqual(["TASK_SKIPPED"]);
+      expect(await document()).toBeUndefined();
+    });
+  });
+
+  describe("of webhooks that came within the last second", () => {
+    const ofWebhook = { correlationId: "event", cause: "event.1" };
+    /** Holds the fetcher's reads of the table until the provider is called, each for at most two seconds. */
+    const hold = () => {
+      const called = Promise.withResolvers<void>();
+      const held: { isCalledMeanwhile?: boolean } = {};
+      const end = fixture.system.intercept(async ({ action, body }, phase) => {
+        const isFirst = held.isCalledMeanwhile === undefined;
+        if (action !== "dynamodb:BatchGetItem" || phase !== "before") return undefined;
+        if (!isFirst && !body.includes("ERASED#")) return undefined;
+        held.isCalledMeanwhile ??= false;
+        const isCalled = await Promise.race([called.promise.then(() => true), sleep(2_000, false)]);
+        if (isFirst) held.isCalledMeanwhile = isCalled;
+        return undefined;
+      });
+      onTestFinished(end);
+      return { held, called: called.resolve };
+    };
+
+    test.each([
+      ["a new task", [0.9], ofWebhook, {}, true],
+      ["an older task", [1], ofWebhook, {}, false],
+      ["a task that is delivered again", [0.9], ofWebhook, { receives: 2 }, false],
+      ["a task of no webhook", [0.9], { correlationId: "event", cause: "start.1" }, {}, false],
+      ["a new task beside an older one", [0.9, 5], ofWebhook, {}, false],
+    ] as const)("calls once, early or not: %s", async (...[, ages, cause, seen, isEarly]) => {
+      const { held, called } = hold();
+      fixture.remote.answer = () => {
+        called();
+        return { text: "[1]" };
+      };
+      const given = ages.map((age, index) =>
+        read(income, age, { ...cause, cause: `${cause.cause}${index}` }),
+      );
+      expect(await perform(given, provider, seen)).toEqual([]);
+      expect(held).toEqual({ isCalledMeanwhile: isEarly });
+      expect(calls()).toHaveLength(1);
+      expect(await content()).toBe("[1]");
+    });
+
+    const postponed = (content: string | undefined) => ({ codes: ["TASK_POSTPONED"], content });
+    const skipped = { codes: ["TASK_SKIPPED"], content: undefined };
+    const erased = async (whom: Subject) => {
+      await erase(whom);
+      return { text: "[1]" };
+    };
+    const written = async (secondsAgo: number) => {
+      await stored("[2]", secondsAgo);
+      return { text: "[1]" };
+    };
+    test.each<
+      [string, () => Promise<ProviderAnswer>, { codes: readonly string[]; content: string | undefined }]
+    >([
+      ["the account is erased", () => erased(fixture.subject), skipped],
+      ["the user is erased", () => erased(user), skipped],
+      ["an earlier call is written", () => written(0.1), { codes: ["TASK_DONE"], content: "[1]" }],
+      // Its data may be newer.
+      ["a later call is written", () => written(0), postponed("[2]")],
+      ["the provider fails", async () => 503, postponed(undefined)],
+    ])("writes only what the read that follows allows: %s during the call", async (_, answer, expected) => {
+      const { called } = hold();
+      fixture.remote.answer = async () => {
+        const answered = await answer();
+        called();
+        return answered;
+      };
+      await perform(read(income, 0, { ...ofWebhook, userId: user.id }));
+      expect({ codes: codes(), content: await content() }).toEqual(expected);
+      expect(calls()).toHaveLength(1);
+    });
+
+    test("writes nothing if the table can't be read", async () => {
+      fixture.remote.answer = () => ({ text: "[1]" });
+      const working = fixture.system.fail("dynamodb:BatchGetItem");
+      expect(await perform(read(income, 0, ofWebhook))).toHaveLength(1);
+      working();
       expect(await document()).toBeUndefined();
     });
   });
