@@ -3,7 +3,7 @@ import { byParts, type Implementation } from "../implementations.ts";
 import { countWaits, spendingOf } from "../measure/spending.ts";
 import { type Answers, documentOf, startProvider, usual } from "../provider.ts";
 import { workload } from "../workload.ts";
-import type { Counts } from "./counts.ts";
+import type { Counted } from "./counts.ts";
 
 const shape = { events: 100, duplicates: 0.3, items: 2, atOnce: 140 };
 
@@ -27,14 +27,14 @@ export async function countImplementation(
   implementation: Implementation,
   names: readonly LoadName[],
   onProgress: (step: string) => void,
-): Promise<ReadonlyMap<LoadName, Counts>> {
+): Promise<ReadonlyMap<LoadName, Counted>> {
   const answers: Answers = { ...usual, delayInMillis };
   await using provider = await startProvider(() => undefined, answers);
   await using running = await startImplementation(implementation, provider);
   const waits = countWaits(running, provider);
   // Warms up processes, JIT and caches.
   await spendingOf(running, workload({ events: 20, seed: 40, duplicates: 0.3 }), provider);
-  const found = new Map<LoadName, Counts>();
+  const found = new Map<LoadName, Counted>();
   for (const name of names) {
     const { items, events, seed, duplicates, atOnce } = loads[name];
     answers.items = items;

@@ -3,13 +3,13 @@ import type { Context } from "../context.ts";
 import { type Implementation, implementations, sumOfParts } from "../implementations.ts";
 import { accessLogBytesOf, billOf, totalOf } from "../price/bill.ts";
 import { countImplementation, type LoadName, loadNames } from "../price/count.ts";
-import { type Counts, writeCounts } from "../price/counts.ts";
+import { type Counted, writeCounts } from "../price/counts.ts";
 import { idleOf, sumOf, typicalOf } from "../price/idle.ts";
 import { type Goal, type Row, rowOf } from "./row.ts";
 
 const priced: readonly LoadName[] = ["usual", "large", "huge", "alone"];
 
-type CountsOf = (load: LoadName, implementation: Implementation) => Counts;
+type CountsOf = (load: LoadName, implementation: Implementation) => Counted;
 
 /**
  * Prices by the model of docs/evidence/cost-and-capacity.md, and how long an event waits for services. A
