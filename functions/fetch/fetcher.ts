@@ -299,6 +299,9 @@ const heededReceives = 20;
 /** Divisor of a wait for data: it is extended at random by up to a sixteenth. */
 const heededSpread = 16;
 
+/** SQS's limit of 12 hours, less what the invocation takes. */
+const longestInvisibleSeconds = 43_200 - 900;
+
 function secondsOf(
   { delayInSeconds, spreadInSeconds, waitsFor }: Extract<Failure, { type: "retryable" }>,
   receives: number,
@@ -315,7 +318,9 @@ function secondsOf(
   const pace = { baseSeconds, maxSeconds, atLeastSeconds: delayInSeconds, isForPermit };
   const backOff = waitFor(receives, pace, random);
   if (spreadInSeconds === undefined) return backOff;
-  const asked = Math.max(1, Math.min(maxSeconds, Math.ceil(delayInSeconds + spreadInSeconds * random)));
+  // An exact wait, of a start's check, needs no look before its end.
+  const longest = spreadInSeconds === 0 ? longestInvisibleSeconds : maxSeconds;
+  const asked = Math.max(1, Math.min(longest, Math.ceil(delayInSeconds + spreadInSeconds * random)));
   // A long wait, for a token for example, must not use up the receives.
   return spreadInSeconds === 0 ? asked : Math.max(asked, backOff);
 }

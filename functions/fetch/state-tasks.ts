@@ -6,7 +6,7 @@ import { type AttributeExpressions, attributesIn } from "../../domain/event/attr
 import type { Attributes } from "../../domain/event/events.ts";
 import { parseExact } from "../../domain/event/json.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { isCovered } from "../../domain/fetch/coverage.ts";
+import { isCovered, timeBefore } from "../../domain/fetch/coverage.ts";
 import { fillBody, fillPath, isReadAs, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import {
   documentTask,
@@ -100,17 +100,10 @@ export async function verifyStart(
   dependencies: FetcherDependencies,
 ): Promise<TaskResult> {
   const { subject, correlationId } = check.task;
-  const { messageId, sentAt: since } = check.delivery;
-  const {
-    versionedRecords,
-    documents,
-    provider,
-    readDocuments,
-    startEndpoints,
-    readAfterSeconds,
-    clock,
-    log,
-  } = dependencies;
+  const { messageId, sentAt: since, firstReceivedAt, receives } = check.delivery;
+  const { versionedRecords, documents, provider, readDocuments, startEndpoints, clock, log } = dependencies;
+  // SQS's longest delay may end before the check is due, which SQS's own times show without a read.
+  if (receives === 1) waitUntilDue(since, firstReceivedAt, dependencies);
   // The checks of a batch share one request.
   const [state, ...unranged] = await Promise.all([
     versionedRecords.loadState(subject),
@@ -118,8 +111,7 @@ export async function verifyStart(
   ]);
   // A disconnected account has no data to come; a new connection has its own start.
   if (state?.connected !== true || state.deleted) return "skipped";
-  const wait = Math.ceil((since - clock()) / 1000 + readAfterSeconds);
-  if (wait > 0) throw waiting("the start can still be answered", wait, 0);
+  waitUntilDue(since, timeBefore(clock(), [check.delivery]), dependencies);
   const leftIn = (found: readonly (StoredDocument | undefined)[], endpoints: readonly string[]) => {
     const read = found.flatMap((stored) => stored?.document ?? []);
     const isRead = (name: string) =>
@@ -136,6 +128,16 @@ export async function verifyStart(
   await requestDocuments(check, readable, dependencies);
   log("START_UNANSWERED", { subject, correlationId, count: unanswered.length });
   return "done";
+}
+
+/** @throws a waiting failure if it is too early; DynamoDB's clock shows whole seconds, so a second is added */
+function waitUntilDue(
+  since: number,
+  now: number,
+  { readAfterSeconds }: Pick<FetcherDependencies, "readAfterSeconds">,
+): void {
+  const wait = Math.ceil((since - now) / 1000 + readAfterSeconds);
+  if (wait > 0) throw waiting("the start can still be answered", wait + 1, 0);
 }
 
 /**

@@ -191,17 +191,19 @@ await describeOnTables("the fetcher", (tables) => {
       expect(codes()).toEqual(["TASK_SKIPPED"]);
     });
 
-    test("is checked after the configured time, and its message is invisible until then", async () => {
+    test.each([
+      ["from its receipt on, without a read", 1, 900, 2_701],
+      ["the last seconds", 2, 3_540, 61],
+    ])("is invisible until its check is due: %s", async (_, receives, afterSeconds, delayInSeconds) => {
       await put(connected);
-      fixture.remote.answer = () => ({ status: 202, json: {} });
-      const bodies: string[] = [];
-      await fixture.tasks.send([start()]);
-      await fixture.tasks.deliver(fetcherOf(started, capture(bodies)), seenNow());
-      fixture.clock = new Date(noon.getTime() + (readAfterSeconds - 60) * 1000);
-      expect(await performCheck(readTask(bodies[0] ?? ""), { sentAt: noon })).toHaveLength(1);
-      expect(fixture.postponed()).toEqual([
-        { delayInSeconds: 60, reason: "the start can still be answered" },
-      ]);
+      const reads = () => fixture.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
+      const before = reads();
+      fixture.clock = new Date(noon.getTime() + afterSeconds * 1000);
+      expect(
+        await performCheck({ ...start(), type: "verifyStart" }, { sentAt: noon, receives }),
+      ).toHaveLength(1);
+      expect(fixture.postponed()).toEqual([{ delayInSeconds, reason: "the start can still be answered" }]);
+      expect(reads() - before).toBe(receives - 1);
       expect(await fixture.checks.depth()).toMatchObject({ visible: 0, hidden: 1 });
       expect(await requested()).toEqual([]);
     });
