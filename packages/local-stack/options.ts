@@ -133,17 +133,18 @@ export function parseOptions(args: readonly string[]): StartOptions {
     .option("--sandbox-port <port>", `port of the sandbox (default ${defaultPorts.sandboxPort})`, port)
     .option(
       "--control-port <port>",
-      `port of the sandbox's control address (default ${defaultPorts.controlPort})`,
+      `port of the sandbox's fault controls (default ${defaultPorts.controlPort})`,
       port,
     )
     .option("--console <program>", "serve the console by this program")
     .option("--console-port <port>", `port of the console (default ${defaultPorts.consolePort})`, port)
-    .addHelpText("after", examples)
-    .parse(args, { from: "user" });
+    .addHelpText("after", examples);
+  checkValues(command, args);
+  command.parse(args, { from: "user" });
   const { ports, ...given } = command.opts<Partial<StartOptions> & { readonly ports?: "auto" }>();
   const once = given.once ?? false;
   if (once && given.keep !== undefined)
-    command.error("error: --keep is for a system that stays up: --once begins anew each time");
+    command.error("error: --keep is for a system that stays up: --once starts empty each time");
   if (once && given.scenario === undefined)
     command.error("error: --once needs a program: --scenario PROGRAM");
   const free = once || ports === "auto";
@@ -159,6 +160,15 @@ export function parseOptions(args: readonly string[]): StartOptions {
     earnEvery: given.earnEvery ?? 5,
     stage: given.stage ?? "local",
   };
+}
+
+/** Commander takes any next word as an option's value, also another option. */
+function checkValues(command: Command, args: readonly string[]): void {
+  for (const [index, word] of args.entries()) {
+    const option = command.options.find((each) => each.required && each.long === word);
+    if (option !== undefined && args[index + 1]?.startsWith("--") === true)
+      command.error(`error: option '${option.flags}' argument missing`);
+  }
 }
 
 const port = wholeNumber(0, 65_535);

@@ -9,7 +9,11 @@ test.each([
   expect(parseOptions(args).interface).toBe(version);
 });
 
-test("an unknown interface is an error that names the known ones", () => {
+test.each([
+  ["an unknown interface", ["--interface", "0.6"], "Allowed choices are 0.4, 0.5"],
+  ["an option in place of a value", ["--json", "--ports", "auto"], "option '--json <file>' argument missing"],
+  ["an option in place of a name", ["--stage", "--watch"], "option '--stage <name>' argument missing"],
+])("%s is an error that says so", (_, args, text) => {
   const exit = vi.spyOn(process, "exit").mockImplementation((code) => {
     throw new Error(`exit ${code}`);
   });
@@ -18,6 +22,6 @@ test("an unknown interface is an error that names the known ones", () => {
     exit.mockRestore();
     write.mockRestore();
   });
-  expect(() => parseOptions(["--interface", "0.6"])).toThrow("exit 1");
-  expect(write).toHaveBeenCalledWith(expect.stringContaining("Allowed choices are 0.4, 0.5"));
+  expect(() => parseOptions(args)).toThrow("exit 1");
+  expect(write).toHaveBeenCalledWith(expect.stringContaining(text));
 });
