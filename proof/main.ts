@@ -31,8 +31,8 @@ const steps: readonly (readonly [name: string, file: string, ...args: readonly s
 ];
 
 const listed = Object.entries(programs).map(([name, shows]) => `  ${name.padEnd(12)} ${shows}\n`);
-const usage = `npm run proof                     everything that takes long: about 40 minutes
-npm run proof -- <name> [flags]   one of these; --help after a name lists its flags
+const usage = `npm run proof                     all long tests and programs: about 40 minutes
+npm run proof -- <name> [flags]   one program; --help after a name lists its flags
 
 ${listed.join("")}`;
 
@@ -85,8 +85,6 @@ if (name === undefined) process.exitCode = await runAll();
 else if (Object.hasOwn(programs, name)) process.exitCode = await run(`proof/${name}/main.ts`, flags);
 else {
   const isHelp = ["--list", "--help", "-h"].includes(name);
-  (isHelp ? process.stdout : process.stderr).write(
-    isHelp ? usage : `There is no proof "${name}".\n\n${usage}`,
-  );
+  (isHelp ? process.stdout : process.stderr).write(isHelp ? usage : `No proof "${name}".\n\n${usage}`);
   process.exitCode = isHelp ? 0 : 2;
 }

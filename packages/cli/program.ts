@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { type Argument, Command, CommanderError } from "commander";
 import { exitCodes } from "./core/command-error.ts";
 import { explain } from "./core/explain.ts";
 import { packageVersion } from "./core/places.ts";
@@ -14,22 +14,22 @@ Example:
   npx income-events webhooks register --help`;
 
 const groups = {
-  token: "manage the provider's token",
-  webhooks: "manage webhook registrations at the provider",
-  reconcile: "compare the table with the provider",
-  sandbox: "make the sandbox fail, or recover",
-  secret: "rotate the webhook secret",
-  records: "users and accounts",
-  events: "stored events",
-  mapping: "map a provider's webhooks to events",
-  subscribers: "services that read the events",
-  local: "work with a system on this machine",
-  dlq: "dead letters: messages that failed",
-  erase: "erase users and accounts permanently",
-  hold: "legal holds: prevent expiry and erasure",
-  audit: "operators' actions",
-  fetch: "fetch documents again",
-  documents: "the provider's data",
+  token: "Sets and refreshes the provider's token.",
+  webhooks: "Registers the webhooks with the provider.",
+  reconcile: "Compares the table with the provider's lists.",
+  sandbox: "Makes the sandbox fail, or recover.",
+  secret: "Rotates the webhook secret.",
+  records: "Shows users and accounts.",
+  events: "Lists, shows and follows stored events.",
+  mapping: "Tries the mapping of webhooks to events.",
+  subscribers: "Tests and follows the services that read the events.",
+  local: "Works with a system on this machine.",
+  dlq: "Shows, redrives and purges dead letters: messages that failed.",
+  erase: "Erases users and accounts permanently.",
+  hold: "Sets and clears legal holds, which prevent expiry and erasure.",
+  audit: "Lists operators' actions.",
+  fetch: "Fetches documents again.",
+  documents: "Lists, shows and exports the provider's data.",
 } as const;
 
 /** Adds commands to the program or to a group. @param createProgram loads every command */
@@ -102,6 +102,8 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .description("Operates an income-events pipeline.")
     .version(packageVersion(), "--version", "print the version")
     .exitOverride()
+    // Every command has options: without the word, the list has room for what each does.
+    .configureHelp({ subcommandTerm })
     .addHelpText("after", help);
   const named = commandFiles.filter((file) => isNamed(file, words));
   const files = named.length === 0 ? commandFiles : named;
@@ -113,6 +115,15 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     addTo(parents.get(group ?? "") ?? program, createProgram);
   }
   return program;
+}
+
+function subcommandTerm(command: Command): string {
+  return [command.name(), ...command.registeredArguments.map(argumentTerm)].join(" ");
+}
+
+function argumentTerm(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 function isNamed({ group, names }: CommandFile, [first = "", second = ""]: readonly string[]): boolean {

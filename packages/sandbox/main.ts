@@ -55,69 +55,80 @@ function parseWhat(text: string): Pick<Fault, "status" | "effect"> {
   const effects = [...faultEffects, ...answerEncodings];
   const effect = effects.find((known) => known === text);
   if (effect !== undefined) return { effect };
-  throw new RangeError(`"${text}" is no status and none of ${effects.join(", ")}`);
+  throw new RangeError(`"${text}" is not a status and not one of ${effects.join(", ")}`);
 }
 
 function parseAmount(text: string): Pick<Fault, "times" | "share"> {
   const [, number, percent] = /^(\d{1,9}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
-  if (number === undefined) throw new RangeError(`"${text}" is no count and no share: write 3, or 10%`);
+  if (number === undefined) throw new RangeError(`"${text}" is not a count or a share: write 3, or 10%`);
   return percent === "%" ? { share: Number(number) / 100 } : { times: Number(number) };
 }
 
 const command = new Command("sandbox")
   .description("Runs the income-data service on this machine until Ctrl-C.")
   .addOption(
-    new Option("--interface <version>", "of the provider's interface")
+    new Option("--interface <version>", "version of the provider's interface")
       .choices(providerInterfaces)
       .default("0.4"),
   )
-  .option("--port <port>", "where the sandbox environment listens (0: a free port)", parsePort, 0)
-  .option("--production-port <port>", "where the production environment listens", parsePort, 0)
-  .option("--control-port <port>", "where the control address listens", parsePort, 0)
-  .option("--no-control", "open no control address")
-  .option("--directory <path>", "keep users, tokens and deliveries there over a restart")
+  .option("--port <port>", "port of the sandbox environment; 0 takes any free port", parsePort, 0)
+  .option("--production-port <port>", "port of the production environment", parsePort, 0)
+  .option("--control-port <port>", "port of the control address", parsePort, 0)
+  .option("--no-control", "do not serve the control address")
+  .option(
+    "--directory <path>",
+    "keep users, tokens and deliveries there, and continue with them after a restart",
+  )
   .option(
     "--users <number>",
     "create users with connected accounts in the sandbox environment",
     parseWhole,
     0,
   )
-  .option("--seed <number>", "ids and data follow from it", parseWhole, 1)
-  .option("--token-lifetime <seconds>", "how long tokens are valid", parseWhole, 3600)
-  .option("--refresh-ends-token", "a refresh ends the token that it was called with", false)
-  .option("--no-account-alert", "send no event when an account is created")
-  .option("--requests-per-minute <number>", "answer 429 over this rate (default: no limit)", parseWhole)
-  .addOption(
-    new Option("--retry-after <form>", "how Retry-After is written")
-      .choices(retryAfterForms)
-      .default("seconds"),
+  .option("--seed <number>", "seed of the generated ids and data", parseWhole, 1)
+  .option("--token-lifetime <seconds>", "lifetime of a token", parseWhole, 3600)
+  .option("--refresh-ends-token", "a refresh revokes the token that it was called with")
+  .option("--no-account-alert", "do not send an event when an account is created")
+  .option(
+    "--requests-per-minute <number>",
+    "answer calls over this rate with 429 (default: no limit)",
+    parseWhole,
   )
-  .option("--page-size <items>", "give every list in pages of this many at most", parsePageSize)
+  .addOption(
+    new Option("--retry-after <form>", "format of Retry-After").choices(retryAfterForms).default("seconds"),
+  )
+  .option(
+    "--page-size <items>",
+    "maximum items of a list in one answer; the rest follows in pages",
+    parsePageSize,
+  )
   .option(
     "--fault <fault>",
-    `let the sandbox environment's calls fail: ${faultFlagForm}; give it as often as you like`,
+    `make calls of the sandbox environment fail: ${faultFlagForm}; repeatable`,
     collectFaults,
     undefined,
   )
   .option(
     "--first-retry <milliseconds>",
-    "the wait before a failed delivery's first retry",
+    "wait before the first retry of a failed delivery",
     parseWhole,
     30_000,
   )
-  .option("--operator-name <name>", "shown in the connection flow; production needs it")
-  .option("--logo <file>", "a PNG, JPEG or SVG image, shown in the connection flow; production needs it")
-  .option("--accent-color <#rrggbb>", "of the connection flow; production needs it")
+  .option("--operator-name <name>", "operator's name in the connection flow; required in production")
+  .option("--logo <file>", "PNG, JPEG or SVG image in the connection flow; required in production")
+  .option("--accent-color <#rrggbb>", "color of the connection flow; required in production")
   .addHelpText(
     "after",
     `
 Examples:
   npm run sandbox -- --port 4010 --users 20
-  npm run sandbox -- --port 4010 --directory .local/sandbox      what was made is there after a restart
-  npm run sandbox -- --interface 0.5                             the newer interface: three tries, lists with a size
-  npm run sandbox -- --token-lifetime 60 --refresh-ends-token    tokens that are soon old
-  npm run sandbox -- --fault 429:10% --fault hang:3:/users       a tenth is 429, three calls of /users hang
-Effects of a fault: ${[...faultEffects, ...answerEncodings].join(", ")}. More can be broken at the control address, while it runs.`,
+  npm run sandbox -- --port 4010 --directory .local/sandbox      keep the state between starts
+  npm run sandbox -- --interface 0.5                             the newer interface
+  npm run sandbox -- --token-lifetime 60 --refresh-ends-token    tokens that expire soon
+  npm run sandbox -- --fault 429:10% --fault hang:3:/users       10 % of the calls answer 429, three of /users hang
+
+Effects of a fault: ${[...faultEffects, ...answerEncodings].join(", ")}.
+The control address injects more faults while the sandbox runs: docs/guide/sandbox.md.`,
   )
   .action(run);
 

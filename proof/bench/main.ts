@@ -7,18 +7,18 @@ import { calculate, record } from "./page.ts";
 import { linesOf } from "./rows/row.ts";
 
 const help = `
-Each line: name, ours over theirs, goal, ok or short; docs/evidence/cost-and-capacity.md explains the rows. The exit code is 1
-where the implementations don't end with the same records and messages, or something is lost; a row that is short is no
-failure.
+Each line has the row's name, our figure divided by theirs, the goal, and ok or short;
+docs/evidence/cost-and-capacity.md explains the rows. It exits 1 if the implementations do not end
+with the same records and messages, or if something is lost. A row that is short is not a failure.
 
 Rows:
   ${rowNames.join(", ")}
 
 Examples:
-  npm run bench -- --quick                          the rows that fit into four minutes
-  npm run bench -- --rows rate,latency              these rows
-  npm run bench -- --rows price --document          these, written into the page with the date and the machine
-  npm run bench -- --calculate                      after a change of a price, a quota or a resource`;
+  npm run bench -- --quick                      the rows that take at most four minutes
+  npm run bench -- --rows rate,latency          these rows
+  npm run bench -- --rows price --document      these, recorded in the page with date and machine
+  npm run bench -- --calculate                  after a change of a price, a quota or a resource`;
 
 type Options = {
   readonly quick?: boolean;
@@ -34,11 +34,13 @@ function parseOptions() {
     quick = false,
     ...options
   } = new Command("npm run bench --")
-    .description("Measures this pipeline and what a user would write instead, in one run on this machine.")
+    .description(
+      "Measures this pipeline and the alternatives that a user would write, in one run on this machine.",
+    )
     .option("--quick", "fewer rounds, without the rows that need a long run")
     .option("--rows <names>", "only these rows, separated by commas, and those measured with them", rowsOf)
     .option("--document", "record the figures in docs/evidence/cost-and-capacity.md; use an idle machine")
-    .option("--calculate", "write that page's calculated tables again, without measuring")
+    .option("--calculate", "update that page's calculated tables, without measuring")
     .addHelpText("after", help)
     .showHelpAfterError("npm run bench -- --help lists options and rows")
     .parse()

@@ -19,25 +19,27 @@ export type ChaosFlags = {
 
 const examples = `
 Examples:
-  npm run chaos -- --seed 7                          one run: the same seed meets the same schedule of faults and kills
-  npm run chaos -- --seeds 1..20                     twenty runs, one after the other
-  npm run chaos -- --seed 7 --short                  a sample of the crash points, and every class of faults
-  npm run chaos -- --seed 7 --tries 3                webhooks get lost at the end: reconciliation must make up for them
-  npm run chaos -- --seed 7 --sabotage key           the store writes each receipt anew: the run must notice
-A run kills functions at its share of all points: any eight seeds in a row strike every point.
-It exits 0 only if nothing is lost or doubled, the account closes, every class of faults fired, and each of its
-crash points was struck. Failed runs leave a folder with a trace of each lost event.`;
+  npm run chaos -- --seed 7                   one run; a seed always has the same schedule
+  npm run chaos -- --seeds 1..20              twenty runs in sequence
+  npm run chaos -- --seed 7 --short           a sample of the crash points, and every class of faults
+  npm run chaos -- --seed 7 --tries 3         loses webhooks at the end, which reconciliation must find
+  npm run chaos -- --seed 7 --sabotage key    the store writes each receipt again: the run must fail
+
+A run kills functions at its share of the crash points; eight consecutive seeds cover all of them.
+It exits 0 only if nothing is lost or duplicated, every event is accounted for, every class of faults
+occurred, and each of its crash points was hit. A failed run keeps a folder with a trace of each lost
+event.`;
 
 /** Parses the command line. Prints help or the error, and exits. */
 export function parseChaosFlags(args: readonly string[]): ChaosFlags {
   return new Command("npm run chaos --")
     .description("Kills functions and injects faults under load, and accounts for every event.")
-    .option("--seed <n>", "what the schedule of faults and kills follows from", wholeNumber(0), 1)
-    .option("--seeds <from..to>", "one run for each of these seeds", range)
-    .option("--short", "30 s of trouble, somewhat more than a minute in all on a quiet machine")
+    .option("--seed <n>", "seed of the schedule of faults and kills", wholeNumber(0), 1)
+    .option("--seeds <from..to>", "one run for each seed of this range", range)
+    .option("--short", "30 s of faults; about a minute in all on an idle machine")
     .option(
       "--tries <n>",
-      "at the end, take the receivers away for ten minutes while the provider tries each webhook this often",
+      "at the end, stop the receivers for ten minutes while the provider attempts each webhook this often",
       wholeNumber(1),
     )
     .option(
@@ -46,15 +48,12 @@ export function parseChaosFlags(args: readonly string[]): ChaosFlags {
       sabotage,
     )
     .addOption(
-      new Option("--engine <name>", "of the table; dynamodb-local needs Java 17").choices(dynamoDbEngines),
+      new Option("--engine <name>", "engine of the table; dynamodb-local needs Java 17").choices(
+        dynamoDbEngines,
+      ),
     )
-    .option(
-      "--slow <factor>",
-      "give functions so many times their time, on a busy machine",
-      wholeNumber(1),
-      1,
-    )
-    .option("--keep <dir>", "leave what was recorded in this folder, also of a good run")
+    .option("--slow <factor>", "multiply the functions' timeouts, on a busy machine", wholeNumber(1), 1)
+    .option("--keep <dir>", "keep the records in this folder, also of a successful run")
     .addHelpText("after", examples)
     .parse(args, { from: "user" })
     .opts<ChaosFlags>();

@@ -10,15 +10,15 @@ import { defaultReadiness } from "./simulation.ts";
 import { liveUndisturbed, undisturbedTimes } from "./undisturbed.ts";
 
 const examples = `
-Runs the functions' own code on queues, a table, a stream, a secret and a provider that live in memory, with clocks of services
-that are apart, and looks at every promise of docs/evidence/promises.md: in random histories, with a fault at each step of a
-story, and in every interleaving of races. A history that breaks a promise is reported with the seed and the path that bring it
-back.
+Runs the functions' own code on queues, a table, a stream, a secret and a provider in memory, with
+services whose clocks differ, and checks every promise of docs/evidence/promises.md: in random
+histories, with a fault at each step of a scenario, and in every interleaving of races. It reports a
+history that breaks a promise with the seed and the path that reproduce it.
 
 Examples:
-  npm run proof -- model                         1,000 histories; one fault at each step, races with 2 switches
-  npm run proof -- model --runs 20000 --seed 7   more histories, which are the same for the same seed
-  npm run proof -- model --faults 2 --switches 3 two faults at once, at every two steps; more interleavings: hours`;
+  npm run proof -- model                            1,000 histories, one fault, races with 2 switches
+  npm run proof -- model --runs 20000 --seed 7      more histories; a seed always has the same ones
+  npm run proof -- model --faults 2 --switches 3    two faults, more interleavings: takes hours`;
 
 type Options = {
   readonly runs: number;
@@ -28,11 +28,11 @@ type Options = {
 };
 
 const { runs, seed, faults, switches } = new Command("npm run proof -- model")
-  .description("Tries to break the promises of the protocol in a model of it.")
+  .description("Checks the promises of the protocol in a model of it.")
   .option("--runs <number>", "random histories", wholeNumber(0), 1_000)
-  .option("--seed <number>", "of the histories", wholeNumber(0), Date.now() % 1_000_000)
-  .option("--faults <number>", "faults at once, in the story", wholeNumber(0), 1)
-  .option("--switches <number>", "switches from one racer to another", wholeNumber(0), 2)
+  .option("--seed <number>", "seed of the histories", wholeNumber(0), Date.now() % 1_000_000)
+  .option("--faults <number>", "simultaneous faults in a scenario", wholeNumber(0), 1)
+  .option("--switches <number>", "switches between racing steps", wholeNumber(0), 2)
   .addHelpText("after", examples)
   .parse()
   .opts<Options>();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startSystem } from "@income-events/local-stack/system.ts";
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { type FaultEffect, faultEffects } from "@income-events/sandbox/api/faults.ts";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { printFaults, runProgram, timed } from "../support/program.ts";
 import type { OutageResult } from "./count.ts";
@@ -20,22 +20,30 @@ type OutageFlags = {
 
 const examples = `
 Examples:
-  npm run outage -- --hours 24 --tasks 10000 --json outage.json   a day's outage, in about ten minutes
-  npm run outage -- --hours 1 --tasks 200                         a short one
-  npm run outage -- --hours 1 --tasks 200 --fault hang            the provider takes calls and never answers
-It exits 0 only if every task is done, no message is a dead letter, nothing is lost, and in no minute more calls
-were made than the stage's settings allow.`;
+  npm run outage -- --hours 24 --tasks 10000 --json outage.json    a one-day outage, in ten minutes
+  npm run outage -- --hours 1 --tasks 200                          a short one
+  npm run outage -- --hours 1 --tasks 200 --fault hang             the provider never answers
+
+It exits 0 only if every task is done, there are no dead letters, nothing is lost, and no minute has
+more calls than the stage's settings allow.`;
 
 /** Parses the command line. Prints help or the error, and exits. */
 function parseOutageFlags(): OutageFlags {
   return new Command("npm run outage --")
     .description("Takes the provider down on the stage compressed, and counts the pipeline's results.")
-    .option("--hours <n>", "how long it is down, in the stage's time", hours, 24)
-    .option("--tasks <n>", "documents that it announces meanwhile", wholeNumber(1, 100_000), 10_000)
-    .option("--fault <what>", `what calls meet: a status, or ${faultEffects.join(", ")}`, fault, {
-      status: 503,
-    })
-    .option("--json <file>", "write what was counted as JSON")
+    .option("--hours <n>", "length of the outage, in the stage's time", hours, 24)
+    .option(
+      "--tasks <n>",
+      "documents that the provider announces during the outage",
+      wholeNumber(1, 100_000),
+      10_000,
+    )
+    .addOption(
+      new Option("--fault <what>", `answer to each call: a status, or ${faultEffects.join(", ")}`)
+        .argParser(fault)
+        .default({ status: 503 }, "503"),
+    )
+    .option("--json <file>", "write the counts as JSON")
     .addHelpText("after", examples)
     .parse()
     .opts<OutageFlags>();

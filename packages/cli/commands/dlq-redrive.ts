@@ -172,7 +172,7 @@ function consequence(queue: WorkQueue, deadLetters: readonly string[]): string {
   const more = deadLetters.length - maxShown;
   const all = commandLine`npx income-events dlq show ${queue.name} --limit ${deadLetters.length}`;
   return [
-    `This deletes ${deadLettersText(deadLetters.length)} of ${queue.name} for good, before any archive. ${lossOf(queue)}`,
+    `This deletes ${deadLettersText(deadLetters.length)} of ${queue.name} permanently, before they are archived. ${lossOf(queue)}`,
     ...deadLetters.slice(0, maxShown),
     ...(more > 0 ? [`  and ${more} more: ${all}`] : []),
   ].join("\n");

@@ -33,7 +33,7 @@ async function applyLog(operation: Operation): Promise<void> {
   if (returned.length > 0) {
     await terminal.confirm(
       `${returned.length} users and accounts of the stage ${stage} were erased, and are in the table again.\n` +
-        "This erases them for good, with all accounts of these users.",
+        "This erases them permanently, with all accounts of these users.",
     );
   }
   const erase = () => eraseAgain(operation, returned);

@@ -87,7 +87,7 @@ function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: 
   if (report?.isHeld === true)
     throw new CommandError(
       "held",
-      `A legal hold is on the ${kind} ${id} of the stage ${stage}, on an account of it or on its user: nothing was erased.\n` +
+      `A legal hold is on the ${kind} ${id} of the stage ${stage}, on one of its accounts or on its user: nothing was erased.\n` +
         `To erase despite the hold, add --despite-hold REASON. ${commandLine`To end the hold: npx income-events hold clear ${kind} ${id}`} --reason TEXT`,
     );
   const { subjects = 0, removed = {}, incomplete = [], refused = [], isWaiting } = report ?? {};
@@ -103,7 +103,7 @@ function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: 
 
 function consequences({ kind, id }: Subject, stage: string, { removed }: Found): string {
   return (
-    `This erases the ${kind} ${id} of the stage ${stage}${kind === "user" ? " with all accounts of it" : ""}: records, data,\n` +
+    `This erases the ${kind} ${id} of the stage ${stage}${kind === "user" ? " with all its accounts" : ""}: records, data,\n` +
     "objects and dead letters. It can't be undone. Subscribers are notified. Later events about it are erased on arrival.\n" +
     tableText(["to remove", "count"], Object.entries(removed))
   );
@@ -122,14 +122,14 @@ export function reportText({
   readonly isDryRun: boolean;
 }): string {
   const others = subjects - 1;
-  const accounts = kind === "user" ? `, and ${others} ${others === 1 ? "account" : "accounts"} of it` : "";
+  const accounts = kind === "user" ? ` with ${others} ${others === 1 ? "account" : "accounts"}` : "";
   const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
   return [
     isDryRun
       ? `This would erase the ${kind} ${id}${accounts}. Nothing is erased.`
       : isWaiting === true
         ? `The erasure of the ${kind} ${id}${accounts} is not finished: S3 refuses ${refused.join(" and ")}.`
-        : `The ${kind} ${id} is erased${accounts}. A second pass follows automatically, for records written in the meantime.`,
+        : `The ${kind} ${id}${accounts} is erased. A second pass follows automatically, for records written in the meantime.`,
     rows.length === 0
       ? "There was nothing to remove."
       : tableText([isDryRun ? "to remove" : "removed", "count"], rows),

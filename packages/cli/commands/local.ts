@@ -4,6 +4,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { commandLine } from "../core/command-line.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
+import type { LocalPlace } from "../core/running-systems.ts";
 import { spanText } from "../core/spans.ts";
 import { forward } from "../forward/forward.ts";
 import { parseTarget, postTo } from "../forward/target.ts";
@@ -39,6 +40,7 @@ export function addTo(group: Command): void {
     name: "show",
     summary:
       "Shows all addresses and secrets of a system on this machine, and the environment for a subscriber's program.",
+    isLocal: true,
     examples: ["npx income-events local show", "npx income-events local show --json    for programs"],
     run: showSystem,
   });
@@ -104,8 +106,7 @@ function consequence(name: string): string {
 
 async function showSystem({ deployment, terminal }: Operation): Promise<void> {
   const { stage, local } = deployment;
-  if (local === undefined)
-    throw CommandError.usage(`The stage ${stage} does not run on this machine: leave --outputs out.`);
-  const { details = "The program that started it wrote no addresses.", ...place } = local;
+  const { details = "The program that started it wrote no addresses.", ...place }: Partial<LocalPlace> =
+    local ?? {};
   terminal.result({ stage, ...place, details }, details);
 }

@@ -13,7 +13,7 @@ import { parseHeaders, parseSample, plainSample, type Sample } from "../mapping/
 import { readStageMapping } from "../mapping/stage-mapping.ts";
 import { tryMapping } from "../mapping/trial.ts";
 
-type Flags = StageFlags & { readonly kind?: string; readonly header: readonly string[] };
+type Flags = StageFlags & { readonly kind?: string; readonly header?: readonly string[] };
 
 /** API Gateway's limit, which is above Lambda's. */
 const maxBytes = 10 * 1024 * 1024;
@@ -30,18 +30,17 @@ export function addTo(group: Command): void {
     ],
     run: tryFile,
   }).option("--kind <kind>", `one of ${webhookKinds.join(", ")}; default: all`);
-  addStageFlags(command, "the stage whose settings are taken", "dev").option(
+  addStageFlags(command, "the stage whose settings to use", "dev").option(
     "--header <line>",
     'a header of the webhook as "name: value"; repeatable',
     collect,
-    [],
   );
 }
 
 async function tryFile(terminal: Terminal, flags: Flags, file = ""): Promise<void> {
   const chosen = choiceFlag("--kind", flags.kind, webhookKinds);
   const mapping = readStageMapping(flags.stage, flags.settings);
-  const sample = await readSample(terminal, file, flags.header);
+  const sample = await readSample(terminal, file, flags.header ?? []);
   const trials = (chosen === undefined ? webhookKinds : [chosen]).map((kind) =>
     tryMapping(kind, mapping[kind], sample, jmespathSearch),
   );

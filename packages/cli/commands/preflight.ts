@@ -18,7 +18,7 @@ export function addTo(program: Command): void {
       ],
       run: preflight,
     }),
-    "the stage that is to be deployed",
+    "the stage to deploy",
     "prod",
   );
 }

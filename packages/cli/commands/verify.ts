@@ -20,7 +20,7 @@ import { checkDeadLetters, checkDelivered, chooseSubscribers } from "../verify/q
 import { checkStored } from "../verify/stored.ts";
 
 type Flags = DeploymentOptions & {
-  readonly subscriber: readonly string[];
+  readonly subscriber?: readonly string[];
   readonly deadline: string;
   readonly atOnce: string;
   readonly json?: string | true;
@@ -45,7 +45,7 @@ export function addTo(program: Command): void {
     run: (operation, flags) =>
       flags.erase === undefined ? verify(operation, flags) : erase(operation, flags.erase),
   })
-    .option("--subscriber <name>", "read this subscriber's queue; repeatable", collect, [])
+    .option("--subscriber <name>", "read this subscriber's queue; repeatable", collect)
     .option("--deadline <seconds>", "maximum wait for each step", "120")
     .option("--at-once <n>", "concurrent webhooks", String(maxAtOnce))
     .option("--erase <run>", "send nothing; delete what this run stored");
@@ -58,7 +58,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   const { stage, client, output } = deployment;
   const { dynamodb, secretsManager, sqs } = clients;
   const queues = subscriberQueues(deployment);
-  const subscribers = chooseSubscribers(queues, flags.subscriber, client.endpoint !== undefined);
+  const subscribers = chooseSubscribers(queues, flags.subscriber ?? [], client.endpoint !== undefined);
   const { secret } = await webhookSecretStore(secretsManager, output("WebhookSecretArn")).read();
   if (secret === undefined)
     throw CommandError.noDeployment(

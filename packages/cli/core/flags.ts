@@ -107,8 +107,8 @@ export function countFlag(flag: string, text: string, most = Number.POSITIVE_INF
   throw CommandError.usage(`${flag} ${JSON.stringify(text)} is not a whole number above zero.`);
 }
 
-/** Collects the values of a repeatable option. */
-export function collect(value: string, before: readonly string[]): readonly string[] {
+/** Collects the values of a repeatable option, which is undefined if it is not given. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 

@@ -79,7 +79,7 @@ function consequenceFor(principal: string): string {
   if (principal.startsWith("logs."))
     return "No log group can be made: the deployment fails and is rolled back.";
   if (principal.startsWith("cloudwatch.")) return "Alarms send no mail.";
-  return "That subscriber can't read its queue, or can't once a role that the policy names is made anew.";
+  return "That subscriber can't read its queue, or can't once a role that the policy names is created again.";
 }
 
 type Statement = {

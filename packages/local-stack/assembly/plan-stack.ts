@@ -164,7 +164,7 @@ class ProblemList {
     } catch (error) {
       if (error instanceof PlanError) this.add({ logicalId, what: error.message, remedy: error.remedy });
       else if (error instanceof UnsupportedPolicyError) {
-        this.add({ logicalId, what: error.message, remedy: "Until then nothing of it is run." });
+        this.add({ logicalId, what: error.message, remedy: "Nothing in the stack runs until then." });
       } else throw error;
       return undefined;
     }

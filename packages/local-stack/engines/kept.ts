@@ -44,7 +44,7 @@ export function keptJson(directory: string | undefined, name: string): KeptJson 
         return JSON.parse(readFileSync(file, "utf8"));
       } catch (error) {
         if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-        throw new Error(`${file} can't be read: begin anew with another directory`, { cause: error });
+        throw new Error(`${file} can't be read: start with another directory`, { cause: error });
       }
     },
     save: (value) => {

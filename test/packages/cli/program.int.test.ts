@@ -62,6 +62,7 @@ describe("the command line", () => {
     ["--version", /^\d+\.\d+\.\d+\n$/],
     ["help events list", /^Usage: income-events events list /],
     ["help", /^Usage: income-events \[/],
+    ["dev --help", /Options of the local stack:[\s\S]* --ports <auto>[\s\S]* --console-port <port>/],
   ])("answers %s", async (words, answer) => {
     const result = await runInProcess(words.split(" "));
     expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(answer), stderr: "" });
@@ -70,7 +71,7 @@ describe("the command line", () => {
   it("prints help of at most 100 columns for each command", async () => {
     const all = await createProgram();
     const printed: string[] = [];
-    for (const words of leavesOf(all))
+    for (const words of [[], ...leavesOf(all).flatMap((words) => [words.slice(0, 1), words])])
       find(all, words)
         ?.configureOutput({ writeOut: (text) => void printed.push(text) })
         .outputHelp();

@@ -20,11 +20,7 @@ import { synthesizeProduct } from "../../../support/running-product.ts";
 
 /** Every command: new ones are tested without being listed here. */
 const commands = leavesOf(await createProgram());
-/** Commands for a deployment: `local show` reads a local system's announcement and never calls AWS. */
-const deployed = commands.filter(
-  ({ words, command }) =>
-    words.join(" ") !== "local show" && command.options.some(({ long }) => long === "--outputs"),
-);
+const deployed = commands.filter(({ command }) => command.options.some(({ long }) => long === "--outputs"));
 
 type Leaf = { readonly words: readonly string[]; readonly command: Command };
 
