@@ -85,7 +85,8 @@ export const readerCheck: Check = {
     return found(
       statuses.flatMap((status, index) => {
         const last = asked.get(subscribers[index]?.queueUrl ?? "")?.getTime() ?? 0;
-        return checkReader(status, now.getTime() - last < 1_000 * longestSilenceInSeconds);
+        const isRead = now.getTime() - last < 1_000 * longestSilenceInSeconds;
+        return checkReader(status, isRead, deployment.local !== undefined);
       }),
     );
   },
@@ -97,11 +98,16 @@ const longestSilenceInSeconds = 3_600;
 /** A reader may still be starting. */
 const shortestWaitInSeconds = 60;
 
-/** @param isRead whether the queue was polled within the last hour */
+/**
+ * @param isRead whether the queue was polled within the last hour
+ * @param isLocal on this machine it is no problem if a queue has no reader yet
+ */
 export function checkReader(
   { name, waiting, oldestSeconds = 0, retentionSeconds, neverRead }: QueueStatus,
   isRead: boolean,
+  isLocal = false,
 ): readonly Finding[] {
+  if (neverRead === true && isLocal) return [];
   const behind = `${waiting} messages wait, the oldest for ${spanText(oldestSeconds)}`;
   const why =
     `SQS deletes messages after ${spanText(retentionSeconds)}: start the reader of ${name}. ` +
