@@ -33,8 +33,12 @@ type DeadLetters = {
   readonly limit?: number;
 };
 
-export function redrive({ queue, reason, isArchived, limit }: DeadLetters): string {
-  return commandLine`npx income-events dlq redrive ${[
+export function deadLetters(
+  act: "redrive" | "show",
+  { queue, reason, isArchived, limit }: DeadLetters,
+): string {
+  return commandLine`npx income-events dlq ${[
+    act,
     queue,
     ...(reason === "" ? [] : ["--reason", reason]),
     ...(isArchived ? ["--archive"] : []),

@@ -9,6 +9,11 @@ export function number(value: number): string {
   return count.format(value);
 }
 
+/** For example `1 message`, `1,200 messages`. */
+export function countText(count: unknown, noun: string, plural = `${noun}s`): string {
+  return `${number(Number(count))} ${Number(count) === 1 ? noun : plural}`;
+}
+
 /** In the reader's zone, which it names. */
 export function localTime(iso: string): string {
   return time.format(new Date(iso));

@@ -51,14 +51,19 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
     expect(new URL(page.url()).hash).toBe("");
   });
 
-  it("shows personal data of a dead letter on request, and hides it again", async () => {
+  it("counts the dead letters that a redrive does not fix, and shows one's personal data on request, then hides it", async () => {
     const { page, origin, stage } = opened;
     const { sqs } = queuesAndObjects(stage);
     const QueueUrl = stage.system.stack.outputs.CompanyAccountsDeadLetterQueueUrl;
     const MessageBody = JSON.stringify({ holder: "Ada Lovelace" });
-    const reason = { DataType: "String", StringValue: "it names nobody" };
-    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes: { reason } }));
+    for (const StringValue of ["it names nobody", "type: mapping.types translates nothing"]) {
+      const reason = { DataType: "String", StringValue };
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes: { reason } }));
+    }
     await page.goto(`${origin}/dead-letters?queue=company-accounts`);
+    const all = page.getByRole("region", { name: "Dead letters of company-accounts", exact: true });
+    await all.getByRole("button", { name: "Redrive these 2" }).waitFor();
+    await all.getByText(/^1 of them would fail again\./).waitFor();
     await page.getByRole("button").filter({ hasText: "it names nobody" }).click();
     const letter = page.getByRole("region", { name: "The dead letter", exact: true });
     await letter.getByRole("region", { name: "The body, masked", exact: true }).waitFor();

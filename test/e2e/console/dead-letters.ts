@@ -81,7 +81,7 @@ export function describeDeadLetters(use: () => OpenedConsole): void {
     await failures.getByLabel("Text in the batch's name").press("Enter");
     const relay = failures.getByRole("button", { name: "Relay 1 batch", exact: true });
     await relay.click();
-    await failures.getByText("Relayed: 1 batches with 1 changes. Not relayed: 0.").waitFor();
+    await failures.getByText("Relayed: 1 batch with 1 change. Not relayed: 0.").waitFor();
     await expect.poll(async () => (await use().stage.run(["records", "show", "user", user])).code).toBe(0);
     await failures.getByText("No batches found.").waitFor();
     await open("/dead-letters");

@@ -132,7 +132,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
     await press("Advance clock");
     const said = panel("Clock").getByText(/^The sandbox's time is .*\.$/);
     await said.waitFor();
-    const [, now = ""] = /time is (\S+)\./.exec((await said.textContent()) ?? "") ?? [];
+    const [, now = ""] = /time is (.+)\.$/.exec((await said.textContent()) ?? "") ?? [];
     expect(Date.parse(now) - before).toBeGreaterThan(23 * 3_600_000);
     // Announces the accounts' data of the next day.
     await panel("Latest events").getByText("endpoint.updated").first().waitFor();

@@ -3,14 +3,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { shellWords } from "../../support/command-line.ts";
 import { enterConsole } from "../../support/console-session.ts";
 import { runProgram } from "../../support/program.ts";
 import { synthesizeProduct } from "../../support/running-product.ts";
 
 const freePorts = ["--ports", "auto"];
 
+/** Sends the webhook of the `curl` command in an output. @returns the answer's status */
+async function sendShown(output: string): Promise<number> {
+  const [, command = ""] = /(curl (?:.*\\\n)*.*)/.exec(output) ?? [];
+  const words = shellWords(command.replace(/^curl/, "npx"));
+  const valuesOf = (flag: string) => words.filter((_, index) => words[index - 1] === flag);
+  const headers = valuesOf("-H").map((line): [string, string] => {
+    const [name = "", value = ""] = line.split(": ");
+    return [name, value];
+  });
+  const url = words.find((word) => word.startsWith("http")) ?? "";
+  return (await fetch(url, { method: "POST", headers, body: valuesOf("-d")[0] ?? "" })).status;
+}
+
 describe("npm start", () => {
-  it("serves the console at the printed URL, opens nothing, and leaves nothing running after a kill", async () => {
+  it("prints the console's URL, a webhook that is accepted and little else, opens nothing, and leaves nothing running after a kill", async () => {
     await using product = await synthesizeProduct();
     const directory = await mkdtemp(join(tmpdir(), "start-console-"));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -45,7 +59,11 @@ describe("npm start", () => {
     const { url } = written.console;
     const stage = await fetch(new URL("/api/stage", url), { headers: await enterConsole(url) });
     expect(await stage.json()).toMatchObject({ stage: "local", isLocal: true, isWritable: true });
-    await program.printed(`Console       ${url}`);
+    // Progress lines are for terminals only.
+    const lines = program.output().trim().split("\n");
+    expect(lines[0]).toContain(`Console       ${url}`);
+    expect(lines.length).toBeLessThanOrEqual(20);
+    expect(await sendShown(program.output())).toBe(202);
     expect((await readdir(directory)).filter((name) => name.startsWith("opened-"))).toEqual([]);
     program.signal("SIGKILL");
     await expect

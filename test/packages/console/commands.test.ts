@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
+import { createProgram } from "../../../packages/cli/program.ts";
 import * as commands from "../../../packages/console/page/commands.ts";
 import { shellWords } from "../../support/command-line.ts";
+
+const program = await createProgram();
+
+/** Options of a command line that the command does not have. */
+function unknownOptions([group, name, ...words]: readonly string[]): readonly string[] {
+  const first = program.commands.find((each) => each.name() === group);
+  const command = first?.commands.find((each) => each.name() === name) ?? first;
+  const known = command?.options.map(({ long }) => long) ?? [];
+  return words.filter((word) => word.startsWith("--") && !known.includes(word));
+}
 
 describe.each(["u1;touch FILE", "$(touch FILE)", "`touch FILE`", "it's\n& touch FILE"])(
   "the commands that a page offers for %j",
@@ -18,7 +29,7 @@ describe.each(["u1;touch FILE", "$(touch FILE)", "`touch FILE`", "it's\n& touch 
       ],
       [
         "dead letters",
-        commands.redrive({ queue: nasty, reason: nasty, isArchived: true, limit: 1_000 }),
+        commands.deadLetters("redrive", { queue: nasty, reason: nasty, isArchived: true, limit: 1_000 }),
         ["dlq", "redrive", nasty, "--reason", nasty, "--archive", "--limit", "1000"],
       ],
       [
@@ -30,6 +41,7 @@ describe.each(["u1;touch FILE", "$(touch FILE)", "`touch FILE`", "it's\n& touch 
       ["mapping", commands.mapping(nasty), ["mapping", "try", "webhook.json", "--kind", nasty]],
     ])("on the page of %s pass it on as one argument", (_, command, words) => {
       expect(shellWords(command)).toEqual(["income-events", ...words]);
+      expect(unknownOptions(words)).toEqual([]);
     });
   },
 );

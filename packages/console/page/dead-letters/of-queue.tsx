@@ -28,6 +28,7 @@ export function OfQueue({ queue, onChanged }: Props) {
   );
   const deadLetters = data?.deadLetters ?? [];
   const isFull = deadLetters.length === perStep;
+  const redrivable = deadLetters.filter(({ next }) => next === "redrive" || next === "resend").length;
   // The last job's result stays visible, even if its dead letters are gone.
   const [hasActed, setActed] = useState(false);
   const done = () => {
@@ -48,7 +49,8 @@ export function OfQueue({ queue, onChanged }: Props) {
           count={deadLetters.length}
           body={{ queue, archive: isArchived, ...(reason !== "" && { reason }) }}
           isArchived={isArchived}
-          isForMapping={deadLetters.length > 0 && deadLetters.every(({ next }) => next === "map")}
+          redrivable={redrivable}
+          isForMapping={deadLetters.some(({ next }) => next === "map")}
           onDone={done}
         />
       )}
@@ -74,7 +76,12 @@ export function OfQueue({ queue, onChanged }: Props) {
           onDone={done}
         />
       )}
-      <Command line={commands.redrive({ queue, reason, isArchived, ...(isFull && { limit: perStep }) })} />
+      <Command
+        line={commands.deadLetters(redrivable > 0 ? "redrive" : "show", {
+          ...{ queue, reason, isArchived },
+          ...(isFull && { limit: perStep }),
+        })}
+      />
     </Panel>
   );
 }
@@ -106,54 +113,63 @@ function Filters({ reason, isArchived }: { readonly reason: string; readonly isA
 
 type ActionsProps = {
   readonly count: number;
+  /** How many of them can succeed as they are. */
+  readonly redrivable: number;
+  /** Whether the mapping refused some: they fail again until it is changed. */
+  readonly isForMapping: boolean;
   readonly body: { readonly queue: string; readonly archive: boolean; readonly reason?: string };
   readonly isArchived: boolean;
-  /** Whether the mapping refused all of them; a redrive would fail until it is changed. */
-  readonly isForMapping: boolean;
   readonly onDone: () => void;
 };
 
-function Actions({ count, body, isArchived, isForMapping, onDone }: ActionsProps) {
+function Actions({ count, redrivable, isForMapping, body, isArchived, onDone }: ActionsProps) {
   const these = count === 1 ? "it" : `these ${number(count)}`;
-  const redrive = (
+  const redrive = (label: string) => (
     <Action
-      label={isForMapping ? "Redrive with the new mapping" : `Redrive ${these}`}
+      label={label}
       path="/api/dead-letters/redrive"
       body={body}
-      isMain={!isForMapping}
+      isMain={redrivable > 0}
       isOff={count === 0}
       onDone={onDone}
       says={({ redriven }) => `Redriven: ${String(redriven)}.`}
     />
   );
   return (
-    <div class="actions">
-      {isForMapping ? (
-        <>
-          <a class="button main" href={mappingPath(body.queue)}>
-            Open in Mapping
-          </a>
-          <details>
-            <summary>After the new mapping is deployed</summary>
-            {redrive}
-          </details>
-        </>
-      ) : (
-        redrive
+    <>
+      <div class="actions">
+        {isForMapping && redrivable === 0 && (
+          <>
+            <a class="button main" href={mappingPath(body.queue)}>
+              Open in Mapping
+            </a>
+            <details>
+              <summary>After the new mapping is deployed</summary>
+              {redrive("Redrive with the new mapping")}
+            </details>
+          </>
+        )}
+        {(redrivable > 0 || count === 0) && redrive(`Redrive ${these}`)}
+        {!isArchived && (
+          <Action
+            label={`Purge ${these}`}
+            path="/api/dead-letters/purge"
+            body={body}
+            typed={body.queue}
+            isOff={count === 0}
+            warning={<p class="bad">This deletes them permanently.</p>}
+            onDone={onDone}
+            says={({ purged }) => `Deleted: ${String(purged)}.`}
+          />
+        )}
+      </div>
+      {redrivable > 0 && redrivable < count && (
+        <p class="quiet">
+          {number(count - redrivable)} of them would fail again. Open one to see its next step, or filter by
+          the reason.
+        </p>
       )}
-      {!isArchived && (
-        <Action
-          label={`Purge ${these}`}
-          path="/api/dead-letters/purge"
-          body={body}
-          typed={body.queue}
-          isOff={count === 0}
-          warning={<p class="bad">This deletes them permanently.</p>}
-          onDone={onDone}
-          says={({ purged }) => `Deleted: ${String(purged)}.`}
-        />
-      )}
-    </div>
+    </>
   );
 }
 

@@ -3,7 +3,7 @@ import type { GivenUp } from "@income-events/cli/recovery/repair-failures.ts";
 import { useState } from "preact/hooks";
 import type { Job } from "../../jobs.ts";
 import { useLoaded } from "../api.ts";
-import { number, visible } from "../format.ts";
+import { countText, number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
@@ -41,7 +41,7 @@ export function RelayFailures() {
         isOff={batches.length === 0}
         onDone={reload}
         says={({ batches: done, changes, kept }) =>
-          `Relayed: ${String(done)} batches with ${String(changes)} changes. Not relayed: ${String(kept)}.`
+          `Relayed: ${countText(done, "batch", "batches")} with ${countText(changes, "change")}. Not relayed: ${String(kept)}.`
         }
       />
       {batches.length > 0 && (
@@ -63,7 +63,7 @@ export function RelayFailures() {
 
 function labelOf(batches: number): string {
   if (batches === 0) return "Relay";
-  return batches === 1 ? "Relay 1 batch" : `Relay ${number(batches)} batches`;
+  return `Relay ${countText(batches, "batch", "batches")}`;
 }
 
 const secondsBetweenLooks = 2;

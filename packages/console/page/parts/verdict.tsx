@@ -2,7 +2,7 @@ import type { Cause } from "@income-events/cli/doctor/causes.ts";
 import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
 import { useState } from "preact/hooks";
 import { post } from "../api.ts";
-import { localTime, visible } from "../format.ts";
+import { countText, localTime, visible } from "../format.ts";
 import { useStage } from "../stage.ts";
 import { Command, Time } from "./panel.tsx";
 
@@ -93,8 +93,8 @@ function keptText(queues: readonly QueueStatus[]): string {
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.inFlight, 0);
   const dead = queues.reduce((sum, queue) => sum + queue.deadLetters, 0);
   const words = [
-    waiting === 0 ? "No messages waiting" : `${waiting} ${waiting === 1 ? "message" : "messages"} waiting`,
-    dead === 0 ? "no dead letters" : `${dead} ${dead === 1 ? "dead letter" : "dead letters"} kept`,
+    waiting === 0 ? "No messages waiting" : `${countText(waiting, "message")} waiting`,
+    dead === 0 ? "no dead letters" : `${countText(dead, "dead letter")} kept`,
   ];
   return `${words.join(", ")}: nothing is lost.`;
 }

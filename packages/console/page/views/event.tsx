@@ -9,7 +9,7 @@ import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { DocumentPanels } from "../document/document.tsx";
 import { documentPath } from "../document/document-page.tsx";
-import { visible } from "../format.ts";
+import { countText, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Select } from "../parts/data.tsx";
 import { Command, Panel, TextWithTimes, Time } from "../parts/panel.tsx";
@@ -158,7 +158,7 @@ function Resend({ event }: { readonly event: IncomeEvent }) {
           label="Resend"
           path="/api/event/resend"
           body={{ subscriber, receivedAt, [kind]: id }}
-          says={({ messages }) => `Sent: ${String(messages)} messages, with the same ids.`}
+          says={({ messages }) => `Sent: ${countText(messages, "message")}, with the same ids.`}
         />
       </div>
     </Panel>

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { localTime } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Select } from "../parts/data.tsx";
 import { Panel } from "../parts/panel.tsx";
@@ -84,7 +85,7 @@ export function Sandbox() {
             label="Advance clock"
             path="/api/sandbox/advance"
             body={{ time }}
-            says={({ now }) => `The sandbox's time is ${String(now)}.`}
+            says={({ now }) => `The sandbox's time is ${localTime(String(now))}.`}
           />
         </Panel>
       </div>

@@ -6,7 +6,7 @@ import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
-import { number, visible } from "../format.ts";
+import { countText, number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Choice, Facts, Figure, Select, Table } from "../parts/data.tsx";
 import { Command, Panel, Period, Refresh, Time } from "../parts/panel.tsx";
@@ -74,7 +74,13 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
   const own = trafficOf(name, traffic);
   const ownWeek = trafficOf(name, week);
   const lastRead = queue?.neverRead ? (
-    <b class="bad">never read</b>
+    isLocal ? (
+      <>
+        never: <code>npx income-events local show</code> prints what a reader needs
+      </>
+    ) : (
+      <b class="bad">never</b>
+    )
   ) : (
     own &&
     ownWeek && (
@@ -143,7 +149,7 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
           path="/api/replay/count"
           body={body}
           onDone={() => setCounted(since)}
-          says={({ messages, price }) => `A replay sends ${String(messages)} messages. ${String(price)}`}
+          says={({ messages, price }) => `A replay sends ${countText(messages, "message")}. ${String(price)}`}
         />
         <Action
           label={pausedId === undefined ? "Replay" : "Resume replay"}
@@ -159,7 +165,7 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
             </p>
           }
           says={({ messages, paused }) =>
-            `${paused === true ? "Paused. " : ""}Sent: ${String(messages)} messages.`
+            `${paused === true ? "Paused. " : ""}Sent: ${countText(messages, "message")}.`
           }
         />
         {isRunning && (
