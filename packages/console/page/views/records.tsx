@@ -74,6 +74,7 @@ function RecentSubjects() {
             "Outcome",
             "Time",
           ]}
+          classes={{ Attributes: "attributes" }}
           isPlain
           rows={recent.map(([subject, { id, type, kind, outcome, at }]) => {
             const [whose = "", of = ""] = subject.split("/");
@@ -131,7 +132,7 @@ function Record({ kind, id }: Whose) {
     <>
       <Panel title={data.subject} error={error}>
         {state === null && <p class="quiet">No state, only documents.</p>}
-        <Facts of={[...(state === null ? [] : factsOf(state)), ...attributes]} />
+        <Facts of={[...(state === null ? [] : factsOf(state, id)), ...attributes]} />
         {attributes.length > 0 && revealed.control}
         <p>
           <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Events</a>
@@ -159,9 +160,9 @@ function Record({ kind, id }: Whose) {
   );
 }
 
-function factsOf(known: ShownState): readonly (readonly [name: string, is: ComponentChildren])[] {
+function factsOf(known: ShownState, id: string): readonly (readonly [name: string, is: ComponentChildren])[] {
   const { version, asOf, userId, latest } = known;
-  const user = userId && (
+  const user = userId !== undefined && userId !== id && (
     <a class="id" href={`/records?kind=user&id=${encodeURIComponent(userId)}`}>
       {userId}
     </a>
@@ -174,8 +175,8 @@ function factsOf(known: ShownState): readonly (readonly [name: string, is: Compo
   return [
     ["state", stateWords(known)],
     ["version", number(version)],
-    ["as of", <Time at={asOf} />],
-    ["user", user],
+    ["as of", asOf && <Time at={asOf} />],
+    ["user", user || undefined],
     ["latest", last || latest.cause],
   ];
 }

@@ -250,7 +250,7 @@ function Deliveries({ name }: { readonly name: string }) {
   );
 }
 
-const maxDeliveries = 200;
+const maxDeliveries = 50;
 const maxLinks = 5;
 const failures = ["parked", "refused", "unreachable"];
 
