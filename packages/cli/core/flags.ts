@@ -35,7 +35,7 @@ export function isBeginningOfId(id: string): boolean {
 
 /** The error for an unknown subject. Only a whole id finds one. */
 export function unknownSubject({ kind, id }: Subject): CommandError {
-  const nothing = `<id> ${id}: ${kind} not found.`;
+  const nothing = `${kind} ${id} not found.`;
   return isBeginningOfId(id)
     ? CommandError.usage(`${nothing} Write the whole id: a part of one finds no ${kind}.`)
     : new CommandError(

@@ -49,7 +49,7 @@ export function checkFound({ id }: Selection, found: number, queue: string): voi
   if (id !== undefined && found === 0)
     throw new CommandError(
       "nobody",
-      `No dead letter of ${queue} has an <id> that begins with ${id}. ${commandLine`List them: npx income-events dlq show ${queue}`}`,
+      `No dead letter of ${queue} has an id that begins with ${id}. ${commandLine`List them: npx income-events dlq show ${queue}`}`,
     );
 }
 

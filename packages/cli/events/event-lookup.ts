@@ -109,10 +109,10 @@ async function scan(begins: string, { stored, onScanned }: FindPorts): Promise<r
 
 /** The error for an unknown event id. */
 export function noSuchEvent(begins: string, subject: Subject | undefined): CommandError {
-  const whose = subject === undefined ? "No event" : `No event of ${nameOf(subject)}`;
+  const whose = subject === undefined ? "" : ` of ${nameOf(subject)}`;
   return new CommandError(
     "nobody",
-    `${whose} with an <id> that begins with ${begins} is stored, or among the dead letters of webhooks. ` +
+    `No stored event${whose}, and no dead letter of a webhook, has an id that begins with ${begins}. ` +
       "List events: npx income-events events list",
   );
 }

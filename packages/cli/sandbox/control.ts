@@ -1,6 +1,7 @@
 import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
+import { spanText } from "../core/spans.ts";
 
 /** Calls the sandbox's control address. @returns its answer @throws CommandError with its error */
 export type Control = (
@@ -101,7 +102,8 @@ export function sandboxFailure(name: string, seconds: number | undefined): Sandb
   const effect = Object.entries(effects).find(([known]) => known === name)?.[1];
   const status = /^(?:20[246]|[3-5]\d\d)$/.test(name) ? Number(name) : undefined;
   if (effect === undefined && status === undefined) return undefined;
-  const until = seconds === undefined ? "until: npx income-events sandbox heal" : `for ${seconds} s`;
+  const end =
+    seconds === undefined ? ". To end it: npx income-events sandbox heal" : ` for ${spanText(seconds)}.`;
   return {
     path: "/faults",
     body: {
@@ -109,6 +111,6 @@ export function sandboxFailure(name: string, seconds: number | undefined): Sandb
       share: 1,
       ...(seconds !== undefined && { forSeconds: seconds }),
     },
-    says: `Every call to the provider meets ${name}, ${until}.`,
+    says: `The sandbox answers every call with the failure ${name}${end}`,
   };
 }

@@ -234,9 +234,9 @@ describe("looking up, on the running stack", () => {
         return result.stderr;
       };
       expect(await refused(4, "x".repeat(43), "--user", user)).toContain(
-        `No event of user/${user} with an <id>`,
+        `No stored event of user/${user}, and no dead letter`,
       );
-      expect(await refused(4, "y".repeat(43))).toContain("No event with an <id>");
+      expect(await refused(4, "y".repeat(43))).toContain("No stored event, and no dead letter");
       // Two of 65 events share a prefix.
       for (let count = 0; count < 65; count += 1) stage.announceEndpoint({ data_available: false });
       await waitUntilIdle(stage.system);

@@ -29,6 +29,11 @@ export function Panel({ title, error, children, aside }: PanelProps) {
   );
 }
 
+/** The page of a queue's dead letters, by default with any reason. */
+export function deadLettersPath(queue: string, reason = ""): string {
+  return `/dead-letters?${new URLSearchParams({ queue, ...(reason !== "" && { reason }) })}`;
+}
+
 /** A button that loads a part of a page again. */
 export function Refresh({ onClick }: { readonly onClick: () => void }) {
   return (

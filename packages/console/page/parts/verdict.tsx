@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { post } from "../api.ts";
 import { countText, localTime, visible } from "../format.ts";
 import { useStage } from "../stage.ts";
-import { Command, Time } from "./panel.tsx";
+import { Command, deadLettersPath, Time } from "./panel.tsx";
 
 export type Diagnosis = {
   readonly at: string;
@@ -99,25 +99,25 @@ function keptText(queues: readonly QueueStatus[]): string {
   return `${words.join(", ")}: nothing is lost.`;
 }
 
-type Deed = { readonly label: string; readonly path?: string; readonly at?: string; readonly isLocal?: true };
+type Deed = { readonly label: string; readonly path: string };
 
-const openDeadLetters: Deed = { label: "Open dead letters", at: "/dead-letters" };
-
-/** By the prefix of a finding's code. */
+/** What a sandbox can do, by the prefix of a finding's code. */
 const deeds: readonly (readonly [code: string, deed: Deed])[] = [
-  ["token-", { label: "Set new token", path: "/api/sandbox/token", isLocal: true }],
-  ["events-dead-letters", openDeadLetters],
-  ["fetching-dead-letters", openDeadLetters],
-  ["erasure-dead-letters", openDeadLetters],
-  ["subscriber-dead-letters", openDeadLetters],
-  ["provider-down", { label: "Recover the sandbox", path: "/api/sandbox/heal", isLocal: true }],
+  ["token-", { label: "Set new token", path: "/api/sandbox/token" }],
+  ["provider-down", { label: "Recover the sandbox", path: "/api/sandbox/heal" }],
 ];
+
+/** The queue of a finding's dead letters. */
+function queueOf({ fix }: Cause): string | undefined {
+  return / dlq show (\S+)/.exec(fix)?.[1];
+}
 
 function Remedy({ cause, onDone }: { readonly cause: Cause; readonly onDone: () => void }) {
   const { isLocal, isWritable } = useStage();
   const [state, setState] = useState<"idle" | "busy" | string>("idle");
   const deed = deeds.find(([code]) => cause.code.startsWith(code))?.[1];
-  const path = deed !== undefined && isWritable && (deed.isLocal !== true || isLocal) ? deed.path : undefined;
+  const path = isWritable && isLocal ? deed?.path : undefined;
+  const queue = queueOf(cause);
   const run = async () => {
     if (path === undefined) return;
     setState("busy");
@@ -136,9 +136,9 @@ function Remedy({ cause, onDone }: { readonly cause: Cause; readonly onDone: () 
           {deed?.label}
         </button>
       )}
-      {deed?.at !== undefined && (
-        <a class="button main" href={deed.at}>
-          {deed.label}
+      {queue !== undefined && (
+        <a class="button main" href={deadLettersPath(queue)}>
+          Open dead letters
         </a>
       )}
       <Command line={cause.fix} />

@@ -4,7 +4,7 @@ import { OfQueue } from "../dead-letters/of-queue.tsx";
 import { RelayFailures, Work } from "../dead-letters/relay-failures.tsx";
 import { number, visible } from "../format.ts";
 import { Table } from "../parts/data.tsx";
-import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
+import { Command, deadLettersPath, Panel, Refresh, Time } from "../parts/panel.tsx";
 import { searchWord } from "../route.ts";
 
 export function DeadLetters() {
@@ -23,13 +23,13 @@ export function DeadLetters() {
             columns={["Queue", "Dead letters", "Archived", "Since", "Reasons"]}
             classes={{ Queue: "queue", "Dead letters": "figure", Archived: "figure" }}
             rows={held.map(({ queue: name, deadLetters, archived, oldest, reasons }) => [
-              <a href={`/dead-letters?queue=${encodeURIComponent(name)}`}>{name}</a>,
+              <a href={deadLettersPath(name)}>{name}</a>,
               number(deadLetters),
               archived === 0 ? (
                 "0"
               ) : (
                 <a
-                  href={`/dead-letters?queue=${encodeURIComponent(name)}&archive=yes`}
+                  href={`${deadLettersPath(name)}&archive=yes`}
                   aria-label={`${number(archived)} of ${name} in the archive`}
                 >
                   {number(archived)}

@@ -12,7 +12,7 @@ import { documentPath } from "../document/document-page.tsx";
 import { countText, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Select } from "../parts/data.tsx";
-import { Command, Panel, TextWithTimes, Time } from "../parts/panel.tsx";
+import { Command, deadLettersPath, Panel, TextWithTimes, Time } from "../parts/panel.tsx";
 import { Payload } from "../parts/payload.tsx";
 import { place } from "../route.ts";
 import { useStage } from "../stage.ts";
@@ -56,8 +56,8 @@ export function EventPage({ id }: { readonly id: string }) {
         <Panel title="Dead letter">
           {(data.deadLetters ?? []).map(({ queue, reason, sentAt }) => (
             <p key={queue}>
-              <a href={`/dead-letters?queue=${encodeURIComponent(queue)}`}>{queue}</a>: {reason}{" "}
-              <Time at={sentAt} />
+              <Time at={sentAt} /> {visible(reason ?? "")}{" "}
+              <a href={deadLettersPath(queue, reason)}>Open dead letters of {queue}</a>
             </p>
           ))}
         </Panel>
@@ -191,14 +191,15 @@ function Timeline({ steps, error }: TimelineProps) {
   return (
     <Panel title="Timeline" error={error}>
       {steps === undefined && error === undefined && <p class="quiet">Reading the functions' logs…</p>}
-      {steps?.length === 0 && (
-        <p class="empty">No steps in the logs of the last 7 days. Progress above comes from the table.</p>
-      )}
+      {steps?.length === 0 && <p class="empty">No steps in the logs of the last 7 days.</p>}
       {steps !== undefined && steps.length > 0 && (
         <>
           <ol class="steps" aria-label="Steps, the earliest first">
             {steps.map(({ at, step, detail, call, againAt, isFailure }, index) => (
-              <li key={at + step + index} class={isFailure === true ? "step-failed" : "step-done"}>
+              <li
+                key={at + step + index}
+                class={isFailure === true ? "step-failed" : classOf(step, step !== "waits")}
+              >
                 <Time at={at} /> <b>{call === undefined ? step : `call ${call} to the provider`}</b>{" "}
                 {visible(detail)}
                 {againAt !== undefined && (
@@ -209,10 +210,12 @@ function Timeline({ steps, error }: TimelineProps) {
               </li>
             ))}
           </ol>
-          <p class="quiet">
-            Times of delivery are when a message reached the subscriber's queue. Its own logs show when it was
-            read.
-          </p>
+          {steps.some(({ step }) => step === "sent") && (
+            <p class="quiet">
+              Times of delivery are when a message reached the subscriber's queue. Its own logs show when it
+              was read.
+            </p>
+          )}
         </>
       )}
     </Panel>

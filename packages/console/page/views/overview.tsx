@@ -123,7 +123,8 @@ function Alarms({ alarms, error }: AlarmsProps) {
         <ul class="plain-list">
           {on.map(({ name, entry, since }) => (
             <li key={name}>
-              <b class="bad">{entry}</b> since <Time at={since && new Date(since).toISOString()} />
+              <b class="bad">{entry.replaceAll("-", " ")}</b> since{" "}
+              <Time at={since && new Date(since).toISOString()} />
             </li>
           ))}
         </ul>

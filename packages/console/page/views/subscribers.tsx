@@ -9,7 +9,7 @@ import * as commands from "../commands.ts";
 import { countText, number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Choice, Facts, Figure, Select, Table } from "../parts/data.tsx";
-import { Command, Panel, Period, Refresh, Time } from "../parts/panel.tsx";
+import { Command, deadLettersPath, Panel, Period, Refresh, Time } from "../parts/panel.tsx";
 import { eventPath } from "../parts/search.tsx";
 import { place, searchWord, setSearch } from "../route.ts";
 import { useStage } from "../stage.ts";
@@ -122,7 +122,7 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
         {dead > 0 && (
           <>
             {" · "}
-            <a href={`/dead-letters?queue=${encodeURIComponent(`subscriber/${name}`)}`}>Dead letters</a>
+            <a href={deadLettersPath(`subscriber/${name}`)}>Dead letters</a>
           </>
         )}
       </p>
