@@ -82,6 +82,7 @@ export async function showEvent(
     {
       stage: deployment.stage,
       event: shownEvent(event, reveal),
+      subject: subjectOf(event),
       receipts: receipts.count,
       timeline,
       ...present({ document }),

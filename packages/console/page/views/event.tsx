@@ -4,7 +4,7 @@ import type { Step } from "@income-events/cli/events/event-timeline.ts";
 import type { LogEntry } from "@income-events/cli/logs/log-entries.ts";
 import { useState } from "preact/hooks";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
-import { subjectOf } from "../../../../domain/event/subjects.ts";
+import type { Subject } from "../../../../domain/event/subjects.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { DocumentPanels } from "../document/document.tsx";
@@ -19,6 +19,7 @@ import { useStage } from "../stage.ts";
 
 type Shown = {
   readonly event: IncomeEvent | null;
+  readonly subject?: Subject;
   readonly receipts?: number;
   readonly timeline?: readonly Step[];
   readonly document?: EventDocument;
@@ -62,7 +63,7 @@ export function EventPage({ id }: { readonly id: string }) {
           ))}
         </Panel>
       )}
-      {event !== undefined && <Resend event={event} />}
+      {event !== undefined && data?.subject && <Resend event={event} subject={data.subject} />}
       {data?.timeline !== undefined && (
         <Panel title="Progress">
           <ol class="steps">
@@ -143,13 +144,13 @@ function Received({ event, receipts }: { readonly event: IncomeEvent; readonly r
 }
 
 /** Sends the event's messages to a subscriber again, with the same ids. */
-function Resend({ event }: { readonly event: IncomeEvent }) {
+function Resend({ event, subject }: { readonly event: IncomeEvent; readonly subject: Subject }) {
   const { subscribers } = useStage();
   const names = subscribers.map(({ name }) => name);
   const [subscriber, setSubscriber] = useState(names[0] ?? "");
   if (subscriber === "") return null;
   const { receivedAt } = event;
-  const { kind, id } = subjectOf(event);
+  const { kind, id } = subject;
   return (
     <Panel title="Resend">
       <div class="actions">
