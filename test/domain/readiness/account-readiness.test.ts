@@ -284,7 +284,9 @@ it.each<[string, AccountReadiness, State, Partial<AccountReadiness> | undefined]
 });
 
 it("tracks no connection that began before the stage had readiness", () => {
-  expect(beginsConnection(undefined, applied([connected]))).toBe(false);
+  const state = applied([connected]);
+  expect(beginsConnection(undefined, state)).toBe(false);
+  expect(beginConnection(undefined, state, [], { settings, now: 1_000 })).toBeUndefined();
 });
 
 it.each([
