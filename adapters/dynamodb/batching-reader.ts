@@ -1,4 +1,9 @@
-import { type AttributeValue, BatchGetItemCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { retryable } from "../../domain/core/failures.ts";
@@ -60,6 +65,15 @@ async function readSome(
 
 /** Reads one item; undefined if there is none. */
 export type ReadKey = (key: Key) => Promise<Fields | undefined>;
+
+/** Reads consistently, with a request for each item. */
+export function itemReader(client: DynamoDBClient, TableName: string): ReadKey {
+  return async (key) => {
+    const get = new GetItemCommand({ TableName, Key: marshall(key), ConsistentRead: true });
+    const { Item } = await client.send(get);
+    return Item && readItem(Item);
+  };
+}
 
 type Batch = { readonly keys: Map<string, Key>; readonly items: Promise<ReadonlyMap<string, Item>> };
 

@@ -75,6 +75,11 @@ export function callWindowKey(begin: number): Key {
   return { pk: "PROVIDER", sk: `WINDOW#${begin}` };
 }
 
+/** The counter of calls per minute that environments reserved in a period. @param begin milliseconds since 1970 */
+export function callReservationKey(begin: number): Key {
+  return { pk: "PROVIDER", sk: `RESERVED#${begin}` };
+}
+
 export const breakerKey: Key = { pk: "PROVIDER", sk: "BREAKER" };
 
 /** The version of the token that the provider refuses. */

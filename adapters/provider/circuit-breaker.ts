@@ -1,4 +1,4 @@
-import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { unreachable } from "../../domain/core/failures.ts";
 import { numberOf } from "../../domain/core/parse.ts";
@@ -11,11 +11,14 @@ import {
   reopened,
   spreadInSeconds,
 } from "../../domain/fetch/breaker.ts";
+import type { ReadKey } from "../dynamodb/batching-reader.ts";
 import { isWritten } from "../dynamodb/batching-writer.ts";
-import { breakerKey, itemVersion, readItem } from "../dynamodb/keys.ts";
+import { breakerKey, itemVersion } from "../dynamodb/keys.ts";
 
 type CircuitBreakerOptions = {
   readonly settings: BreakerSettings;
+  /** Reads the state consistently. */
+  readonly read: ReadKey;
   /** The longest time that a call can take; one caller probes alone for this long. */
   readonly longestCallInSeconds: number;
   readonly now: () => Date;
@@ -56,7 +59,7 @@ export class CircuitBreaker {
     const { now, longestCallInSeconds } = this.#options;
     // Terminates: if this caller loses the probe, another one has changed the state that is read next.
     for (;;) {
-      const breaker = await this.#currentUnlessOpen();
+      const breaker = this.#unlessOpen(await this.load());
       if (breaker.openUntil === 0) return this.#reporter();
       const until = now().getTime() + Math.ceil(longestCallInSeconds * 1000);
       const probe = { ...breaker, openUntil: until };
@@ -64,29 +67,34 @@ export class CircuitBreaker {
     }
   }
 
-  /** Throws as `admit` does, but never probes. */
-  async gate(): Promise<void> {
-    await this.#currentUnlessOpen();
+  /** Throws as `admit` does if this environment knows that the breaker is open. Makes no request. */
+  gate(): void {
+    const trusted = this.#trusted();
+    if (trusted !== undefined) this.#unlessOpen(trusted);
   }
 
-  async #currentUnlessOpen(): Promise<Breaker> {
-    const { now, settings } = this.#options;
-    const breaker = await this.#current();
-    const left = (breaker.openUntil - now().getTime()) / 1000;
-    if (left > 0) throw unreachable("the provider is down", left, spreadInSeconds(breaker, settings));
-    return breaker;
-  }
-
-  async #current(): Promise<Breaker> {
-    if (this.#cached !== undefined && this.#options.now().getTime() < this.#cached.until) {
-      return this.#cached.breaker;
-    }
-    this.#loading ??= loadBreaker(this.#client, this.#tableName)
+  /** Reads the state unless it was read in the last seconds. */
+  async load(): Promise<Breaker> {
+    const trusted = this.#trusted();
+    if (trusted !== undefined) return trusted;
+    this.#loading ??= loadBreaker(this.#options.read)
       .then((breaker) => this.#cache(breaker))
       .finally(() => {
         this.#loading = undefined;
       });
     return this.#loading;
+  }
+
+  #trusted(): Breaker | undefined {
+    const { breaker, until = 0 } = this.#cached ?? {};
+    return this.#options.now().getTime() < until ? breaker : undefined;
+  }
+
+  #unlessOpen(breaker: Breaker): Breaker {
+    const { now, settings } = this.#options;
+    const left = (breaker.openUntil - now().getTime()) / 1000;
+    if (left > 0) throw unreachable("the provider is down", left, spreadInSeconds(breaker, settings));
+    return breaker;
   }
 
   #cache(breaker: Breaker): Breaker {
@@ -107,7 +115,7 @@ export class CircuitBreaker {
   #reporter(probe?: Breaker): (result: CallResult) => Promise<void> {
     const record = async (result: CallResult) => {
       if (result === "healthy") await this.#healthy(probe);
-      else await this.#failed(probe ?? (await this.#current()), probe !== undefined, result);
+      else await this.#failed(probe ?? (await this.load()), probe !== undefined, result);
     };
     // A failed report must not fail the call: a probe's lease expires, and the next failure opens the breaker.
     return (result) => record(result).catch(() => undefined);
@@ -138,12 +146,9 @@ export class CircuitBreaker {
   }
 }
 
-export async function loadBreaker(client: DynamoDBClient, tableName: string): Promise<Breaker> {
-  const { Item } = await client.send(
-    new GetItemCommand({ TableName: tableName, Key: marshall(breakerKey), ConsistentRead: true }),
-  );
-  if (Item === undefined) return closed;
-  const fields = readItem(Item);
+export async function loadBreaker(read: ReadKey): Promise<Breaker> {
+  const fields = await read(breakerKey);
+  if (fields === undefined) return closed;
   return { openUntil: numberOf(fields, "openUntil"), opened: numberOf(fields, "opened") };
 }
 

@@ -199,6 +199,8 @@ export type ApiCall = {
   readonly expects?: Expectation;
   /** Milliseconds that the caller has left. The call ends within them, and within its own timeouts. */
   readonly timeLeft?: () => number;
+  /** DynamoDB's time as read in this invocation, for the rate limiter; absent: the call takes a lease. */
+  readonly serviceTime?: number;
 };
 
 type ApiLimits = Pick<ProviderSettings, "timeouts" | "maxResponseBytes" | "allowPrivateAddresses" | "error">;

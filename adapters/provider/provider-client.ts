@@ -18,7 +18,7 @@ export type GuardedApiOptions = {
   readonly api: Pick<ProviderApi, "send">;
   readonly limiter: Pick<RateLimiter, "permit" | "gate">;
   /** Absent for calls that keep the token alive: their path may answer while data paths fail. */
-  readonly breaker?: Pick<CircuitBreaker, "admit" | "gate"> | undefined;
+  readonly breaker?: Pick<CircuitBreaker, "admit" | "gate" | "load"> | undefined;
   /** How long a call waits for the rate limit before it fails; 0 if its task can wait better. */
   readonly patienceInSeconds: number;
   readonly now: () => Date;
@@ -42,7 +42,7 @@ export class GuardedApi {
   async send(token: string, call: ApiCall): Promise<ApiAnswer> {
     const { api, breaker } = this.#options;
     const report = await breaker?.admit();
-    await this.#permit();
+    const ended = await this.#permit(call.serviceTime);
     try {
       const answer = await api.send(token, call);
       this.#refusals.answered(call.path);
@@ -53,22 +53,29 @@ export class GuardedApi {
       const isRepeated = isRefusedCall(error) && this.#refusals.refused(call.path);
       await report?.(isRepeated ? { pauseInSeconds: 0, isRepeated } : callResultOf(error));
       throw this.#refusals.judged(error, call.path);
+    } finally {
+      ended?.();
     }
   }
 
-  /** Throws as `send` does while the breaker is open or the rate limit is used up. Makes no call. */
-  async check(): Promise<void> {
-    await this.#options.breaker?.gate();
+  /** Throws as `send` does if the breaker is known to be open, or the rate to be used up. Makes no request. */
+  gate(): void {
+    this.#options.breaker?.gate();
     this.#options.limiter.gate();
   }
 
+  /** Reads ahead what `send` needs from the table. */
+  async prepare(): Promise<void> {
+    await this.#options.breaker?.load();
+  }
+
   /** Retries at the start of each rate window, until the patience ends. */
-  async #permit(): Promise<void> {
+  async #permit(serviceTime: number | undefined): Promise<(() => void) | undefined> {
     const { limiter, patienceInSeconds, now, sleep = sleepFor } = this.#options;
     const end = now().getTime() + patienceInSeconds * 1000;
     for (;;) {
       try {
-        return await limiter.permit();
+        return await limiter.permit(serviceTime);
       } catch (error) {
         const wait = waitOf(error);
         if (wait === undefined || now().getTime() + wait >= end) throw error;
@@ -80,15 +87,16 @@ export class GuardedApi {
 
 /** Calls the provider with the current token. If the token is refused, reads it again and retries once. */
 export class ProviderClient {
-  readonly #api: Pick<GuardedApi, "send" | "check">;
+  readonly #api: Pick<GuardedApi, "send" | "gate" | "prepare">;
   readonly #secret: SecretReader<TokenVersion>;
-  readonly #refusals: TokenRefusals;
+  readonly #refusals: Pick<TokenRefusals, "isEnded" | "report">;
+  #last: TokenVersion | undefined;
   #rereading: Promise<TokenVersion> | undefined;
 
   constructor(
-    api: Pick<GuardedApi, "send" | "check">,
+    api: Pick<GuardedApi, "send" | "gate" | "prepare">,
     secret: SecretReader<TokenVersion>,
-    refusals: TokenRefusals,
+    refusals: Pick<TokenRefusals, "isEnded" | "report">,
   ) {
     this.#api = api;
     this.#secret = secret;
@@ -117,12 +125,18 @@ export class ProviderClient {
   }
 
   /** Throws as `call` would, if that is known without a request. */
-  async checkReady(): Promise<void> {
-    await this.#api.check();
-    this.#usableToken(await this.#secret.read());
+  gate(): void {
+    this.#api.gate();
+    if (this.#last?.token !== undefined) this.#usableToken(this.#last);
+  }
+
+  /** Reads what `call` needs, beside other reads of the caller. A failure is left to `call`. */
+  async prepare(): Promise<void> {
+    await Promise.allSettled([this.#api.prepare(), this.#secret.read()]);
   }
 
   async #attempt(call: ApiCall, version: TokenVersion): Promise<ApiAnswer> {
+    this.#last = version;
     try {
       return await this.#api.send(this.#usableToken(version), call);
     } catch (error) {

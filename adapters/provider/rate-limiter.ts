@@ -2,85 +2,146 @@ import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from "@aws-sdk/c
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type FailureError, waiting } from "../../domain/core/failures.ts";
 import { numberOf } from "../../domain/core/parse.ts";
-import { windowsOf } from "../../domain/fetch/breaker.ts";
+import { periodOf, Reservation, reservableCalls, windowsOf } from "../../domain/fetch/call-rate.ts";
 import { conflictOf } from "../dynamodb/batching-writer.ts";
-import { callWindowKey, itemVersion } from "../dynamodb/keys.ts";
+import { callReservationKey, callWindowKey, itemVersion, type Key } from "../dynamodb/keys.ts";
 
 /** Waiting callers return spread over a minute, so that few find the next window used up. */
 const spreadInSeconds = 60;
-const windowTtlSeconds = 3600;
+const counterTtlSeconds = 3600;
 /**
  * Maximum attempts to get a lease within its window. A late lease nearly always succeeds in the next window; waiting
  * would take a minute.
  */
 const maxLeases = 3;
+/** More concurrent callers than this take a lease together, which costs no more than a reservation. */
+const maxAlone = 2;
 
-type Table = { readonly client: DynamoDBClient; readonly tableName: string };
-type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => void };
+/** Counts calls in the table, for all environments together. */
+export type CallCounters = {
+  /**
+   * Adds calls to a counter unless it would exceed `most`.
+   * @param begin of what the counter is for, in milliseconds since 1970; it expires an hour later
+   * @returns undefined if they were added, else how many were counted before
+   */
+  readonly take: (key: Key, begin: number, calls: number, most: number) => Promise<number | undefined>;
+};
+
+type Caller = {
+  readonly serviceTime: number;
+  readonly go: (ended?: () => void) => void;
+  readonly refuse: (error: unknown) => void;
+};
+
+type RateLimiterOptions = {
+  readonly now: () => Date;
+  /** A time in milliseconds that never goes back. */
+  readonly elapsed?: () => number;
+  /** Resolves when the callers of a batch have arrived. */
+  readonly gathered?: () => Promise<unknown>;
+};
 
 /**
  * Limits calls to the provider: all callers together make at most `requestsPerMinute` calls in any minute. Calls that
- * one environment wants concurrently are leased from the window's counter as one batch.
+ * one environment wants concurrently are leased from the window's counter as one batch. A call that comes alone needs
+ * no lease if the environment has reserved calls for the period.
  */
 export class RateLimiter {
-  readonly #table: Table;
+  readonly #counters: CallCounters;
   readonly #now: () => Date;
+  readonly #elapsed: () => number;
   readonly #gathered: () => Promise<unknown>;
   readonly #callsPerWindow: number;
+  readonly #reservable: number;
   /** Length of a window, in milliseconds. */
   readonly #length: number;
   readonly #callers: Caller[] = [];
-  #isLeasing = false;
+  #isGranting = false;
   #usedUp = -1;
+  #reservation = new Reservation(-1);
 
-  /** @param gathered resolves when the callers of a batch have arrived */
   constructor(
-    client: DynamoDBClient,
-    tableName: string,
+    counters: CallCounters,
     requestsPerMinute: number,
     {
       now,
+      elapsed = () => performance.now(),
       // The callers of a batch arrive in one turn of the event loop, since one read resumes them all.
       gathered = () => new Promise((resolve) => setImmediate(resolve)),
-    }: { readonly now: () => Date; readonly gathered?: () => Promise<unknown> },
+    }: RateLimiterOptions,
   ) {
     const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
-    this.#table = { client, tableName };
+    this.#counters = counters;
     this.#now = now;
+    this.#elapsed = elapsed;
     this.#gathered = gathered;
     this.#callsPerWindow = callsPerWindow;
+    this.#reservable = reservableCalls(requestsPerMinute);
     this.#length = windowInSeconds * 1000;
   }
 
-  /** Resolves if a call may be made now. @throws retryable failure with the time to wait */
-  permit(): Promise<void> {
-    return new Promise<void>((go, refuse) => {
-      this.#callers.push({ go, refuse });
-      if (this.#isLeasing) return;
-      this.#isLeasing = true;
-      void this.#gathered().then(() => this.#leaseForAll());
+  /**
+   * Resolves if a call may be made now.
+   * @param serviceTime by DynamoDB's clock, read in this invocation: a frozen environment may wake much later. 0: the
+   * call takes a lease
+   * @returns to be called when the call has ended; undefined if the call has a lease
+   * @throws retryable failure with the time to wait
+   */
+  permit(serviceTime = 0): Promise<(() => void) | undefined> {
+    return new Promise((go, refuse) => {
+      this.#callers.push({ serviceTime, go, refuse });
+      if (this.#isGranting) return;
+      this.#isGranting = true;
+      void this.#gathered().then(() => this.#grantAll());
     });
   }
 
   /** Throws as `permit` does if this environment knows that the window is used up. Makes no request. */
   gate(): void {
-    if (this.#usedUp === this.#windowNow()) throw this.#failureUntilEndOf(this.#usedUp);
+    if (this.#usedUp !== this.#windowNow() || this.#reservation.hasFree(this.#elapsed())) return;
+    throw this.#failureUntilEndOf(this.#usedUp);
   }
 
-  async #leaseForAll(): Promise<void> {
+  async #grantAll(): Promise<void> {
     while (this.#callers.length > 0) {
-      const permits = this.#callers.splice(0);
-      await this.#leaseBatch(permits).catch((error: unknown) => {
-        for (const { refuse } of permits) refuse(error);
+      const callers = this.#callers.splice(0);
+      await this.#grant(callers).catch((error: unknown) => {
+        for (const { refuse } of callers) refuse(error);
       });
     }
-    this.#isLeasing = false;
+    this.#isGranting = false;
   }
 
-  async #leaseBatch(permits: readonly Caller[]): Promise<void> {
-    const { window, usable } = await this.#leaseInTime(permits.length);
-    for (const { go } of permits.slice(0, usable)) go();
-    const refused = permits.slice(usable);
+  async #grant(callers: readonly Caller[]): Promise<void> {
+    const left: Caller[] = [];
+    for (const caller of callers) {
+      const ended = await this.#takeReserved(caller.serviceTime, callers.length <= maxAlone);
+      if (ended === undefined) left.push(caller);
+      else caller.go(ended);
+    }
+    if (left.length > 0) await this.#leaseBatch(left);
+  }
+
+  /** @param isAlone whether to reserve more calls if none is free */
+  async #takeReserved(serviceTime: number, isAlone: boolean): Promise<(() => void) | undefined> {
+    if (serviceTime === 0 || this.#reservable === 0) return undefined;
+    const period = periodOf(serviceTime);
+    if (this.#reservation.period !== period) this.#reservation = new Reservation(period);
+    const reservation = this.#reservation;
+    if (isAlone && !reservation.isExhausted && !reservation.hasFree(this.#elapsed())) {
+      const calls = reservation.nextSize;
+      const key = callReservationKey(period);
+      const used = await this.#counters.take(key, period, calls, this.#reservable);
+      if (used === undefined) reservation.add(calls);
+      else reservation.isExhausted = true;
+    }
+    return reservation.take(this.#elapsed);
+  }
+
+  async #leaseBatch(callers: readonly Caller[]): Promise<void> {
+    const { window, usable } = await this.#leaseInTime(callers.length);
+    for (const { go } of callers.slice(0, usable)) go();
+    const refused = callers.slice(usable);
     if (refused.length === 0) return;
     this.#usedUp = window;
     const failure = this.#failureUntilEndOf(window);
@@ -93,9 +154,21 @@ export class RateLimiter {
     tries = maxLeases,
   ): Promise<{ readonly window: number; readonly usable: number }> {
     const window = this.#windowNow();
-    const granted = await lease(this.#table, Math.round(window * this.#length), wanted, this.#callsPerWindow);
+    const granted = await this.#lease(Math.round(window * this.#length), wanted);
     if (this.#windowNow() === window) return { window, usable: granted };
     return tries > 1 ? this.#leaseInTime(wanted, tries - 1) : { window, usable: 0 };
+  }
+
+  /** Takes as many of the wanted calls as the window has left. @returns how many */
+  async #lease(begin: number, wanted: number): Promise<number> {
+    const most = this.#callsPerWindow;
+    const take = (calls: number) => this.#counters.take(callWindowKey(begin), begin, calls, most);
+    const calls = Math.min(wanted, most);
+    const used = await take(calls);
+    if (used === undefined) return calls;
+    const rest = most - used;
+    // Takes what others left. If that fails, they have used it up meanwhile.
+    return rest > 0 && (await take(rest)) === undefined ? rest : 0;
   }
 
   #windowNow(): number {
@@ -108,65 +181,55 @@ export class RateLimiter {
   }
 }
 
+export function callCounters(client: DynamoDBClient, tableName: string): CallCounters {
+  return {
+    take: async (key, begin, calls, most) => {
+      const full = await conflictOf(
+        client.send(
+          new UpdateItemCommand({
+            TableName: tableName,
+            Key: marshall(key),
+            UpdateExpression: "SET #expires = :expires, schemaVersion = :version ADD #used :calls",
+            ConditionExpression: "attribute_not_exists(#used) OR #used <= :most",
+            ExpressionAttributeNames: { "#used": "used", "#expires": "expiresAt" },
+            ExpressionAttributeValues: marshall({
+              ":calls": calls,
+              ":most": most - calls,
+              ":expires": Math.ceil(begin / 1000) + counterTtlSeconds,
+              ":version": itemVersion,
+            }),
+            ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+          }),
+        ),
+      );
+      return full && numberOf(unmarshall(full), "used");
+    },
+  };
+}
+
 /**
- * Takes as many of the wanted calls as the window has left.
- * @param begin of the window, in milliseconds since 1970
- * @returns how many
+ * How many calls to the provider all functions together were permitted in the minute before `now`. Reserved calls
+ * count whether they were made or not.
  */
-async function lease(table: Table, begin: number, wanted: number, callsPerWindow: number): Promise<number> {
-  const permits = Math.min(wanted, callsPerWindow);
-  const used = await take(table, begin, permits, callsPerWindow);
-  if (used === undefined) return permits;
-  const rest = callsPerWindow - used;
-  // Takes what others left. If that fails, they have used it up meanwhile.
-  return rest > 0 && (await take(table, begin, rest, callsPerWindow)) === undefined ? rest : 0;
-}
-
-/** @returns undefined if the permits were taken, else how many calls were used before */
-async function take(
-  { client, tableName }: Table,
-  begin: number,
-  permits: number,
-  callsPerWindow: number,
-): Promise<number | undefined> {
-  const full = await conflictOf(
-    client.send(
-      new UpdateItemCommand({
-        TableName: tableName,
-        Key: marshall(callWindowKey(begin)),
-        UpdateExpression: "SET #expires = :expires, schemaVersion = :version ADD #used :permits",
-        ConditionExpression: "attribute_not_exists(#used) OR #used <= :most",
-        ExpressionAttributeNames: { "#used": "used", "#expires": "expiresAt" },
-        ExpressionAttributeValues: marshall({
-          ":permits": permits,
-          ":most": callsPerWindow - permits,
-          ":expires": Math.ceil(begin / 1000) + windowTtlSeconds,
-          ":version": itemVersion,
-        }),
-        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-      }),
-    ),
-  );
-  return full && numberOf(unmarshall(full), "used");
-}
-
-/** How many calls to the provider all functions together were permitted in the minute before `now`. */
 export async function callsInLastMinute(
   client: DynamoDBClient,
   tableName: string,
   now: Date,
 ): Promise<number> {
-  const from = callWindowKey(now.getTime() - 60_000);
-  const { Items = [] } = await client.send(
-    new QueryCommand({
-      TableName: tableName,
-      KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
-      ExpressionAttributeValues: marshall({
-        ":pk": from.pk,
-        ":from": from.sk,
-        ":to": callWindowKey(now.getTime()).sk,
+  const [from, to] = [now.getTime() - 60_000, now.getTime()];
+  const used = async (first: Key, last: Key) => {
+    const { Items = [] } = await client.send(
+      new QueryCommand({
+        TableName: tableName,
+        KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
+        ExpressionAttributeValues: marshall({ ":pk": first.pk, ":from": first.sk, ":to": last.sk }),
       }),
-    }),
-  );
-  return Items.reduce((sum, item) => sum + numberOf(unmarshall(item), "used"), 0);
+    );
+    return Items.reduce((sum, item) => sum + numberOf(unmarshall(item), "used"), 0);
+  };
+  const [leased, reserved] = await Promise.all([
+    used(callWindowKey(from), callWindowKey(to)),
+    used(callReservationKey(periodOf(from)), callReservationKey(to)),
+  ]);
+  return leased + reserved;
 }

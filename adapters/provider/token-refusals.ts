@@ -1,159 +1,144 @@
-import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { optionalText } from "../../domain/core/parse.ts";
+import { itemReader } from "../dynamodb/batching-reader.ts";
 import { conflictOf, isWritten } from "../dynamodb/batching-writer.ts";
-import { itemVersion, readItem, refusalNoteKey } from "../dynamodb/keys.ts";
+import { itemVersion, refusalNoteKey } from "../dynamodb/keys.ts";
+
+type Values = Readonly<Record<string, string | number | boolean>>;
 
 /**
  * The note of the token version that the provider refuses: one item for all functions. The first to note a version
  * requests a refresh. The refresher reads the note in each run, so that no request is lost.
  */
-export type RefusalNote = {
+export class RefusalNote {
+  readonly #client: DynamoDBClient;
+  readonly #tableName: string;
+
+  constructor(client: DynamoDBClient, tableName: string) {
+    this.#client = client;
+    this.#tableName = tableName;
+  }
+
   /**
-   * @param asks whether the caller then requests a refresh; default true
+   * @param asks whether the caller then requests a refresh
    * @returns "noted" for the first caller, and for the first that requests a refresh; "ended" if the version is
    * unusable
    */
-  readonly note: (versionId: string, asks?: boolean) => Promise<"noted" | "known" | "ended">;
-  readonly read: () => Promise<string | undefined>;
+  async note(versionId: string, asks = true): Promise<"noted" | "known" | "ended"> {
+    const isOther = "attribute_not_exists(refusedVersion) OR refusedVersion <> :version";
+    // The first to note it may not have requested a refresh.
+    const isUnasked = "attribute_not_exists(isEnded) AND attribute_not_exists(isAsked)";
+    const set = "SET refusedVersion = :version, schemaVersion = :schema";
+    const conflict = await conflictOf(
+      this.#update(
+        asks ? `${set}, isAsked = :asked REMOVE isEnded` : `${set} REMOVE isEnded, isAsked`,
+        asks ? `${isOther} OR (${isUnasked})` : isOther,
+        { ":version": versionId, ":schema": itemVersion, ...(asks && { ":asked": true }) },
+      ),
+    );
+    if (conflict === undefined) return "noted";
+    return conflict.isEnded?.BOOL === true ? "ended" : "known";
+  }
+
+  /** The version that was noted last. */
+  async read(): Promise<string | undefined> {
+    const fields = await this.#load();
+    return fields && optionalText(fields, "refusedVersion");
+  }
+
+  /** `noted` if a call with this version was refused, `ended` if it is unusable. For operators. */
+  async statusOf(versionId: string): Promise<"none" | "noted" | "ended"> {
+    const note = await this.#load();
+    if (note?.refusedVersion !== versionId) return "none";
+    // The refresher has since proven the token: the refusal was about that call's path.
+    if (note.isEnded === false) return "none";
+    return note.isEnded === true ? "ended" : "noted";
+  }
+
   /**
    * Claims the one refresh call of this minute, across all runs of the refresher.
    * @returns false if another run claimed it less than a minute ago
    */
-  readonly claimRefresh: (now: Date) => Promise<boolean>;
+  claimRefresh(now: Date): Promise<boolean> {
+    const time = now.getTime();
+    // A claim too far in the future comes from a wrong clock and must not block.
+    const isFree = "attribute_not_exists(refreshClaimedAt) OR NOT refreshClaimedAt BETWEEN :from AND :to";
+    const values = { ":now": time, ":from": time - 60_000 + 1, ":to": time + 60_000, ":schema": itemVersion };
+    return isWritten(this.#update("SET refreshClaimedAt = :now, schemaVersion = :schema", isFree, values));
+  }
+
   /** Records whether a noted version is unusable. Does nothing if the note is about another version. */
-  readonly conclude: (versionId: string, isEnded: boolean) => Promise<void>;
-};
+  async conclude(versionId: string, isEnded: boolean): Promise<void> {
+    const values = { ":version": versionId, ":ended": isEnded };
+    await isWritten(this.#update("SET isEnded = :ended", "refusedVersion = :version", values));
+  }
 
-/**
- * The status of a token version: `noted` if a call with it was refused, `ended` if it is unusable. Read-only, for
- * operators.
- */
-export async function refusalOf(
-  client: DynamoDBClient,
-  tableName: string,
-  versionId: string,
-): Promise<"none" | "noted" | "ended"> {
-  const { Item } = await client.send(
-    new GetItemCommand({ TableName: tableName, Key: marshall(refusalNoteKey), ConsistentRead: true }),
-  );
-  const note = Item && readItem(Item);
-  if (note?.refusedVersion !== versionId) return "none";
-  // The refresher has since proven the token: the refusal was about that call's path.
-  if (note.isEnded === false) return "none";
-  return note.isEnded === true ? "ended" : "noted";
+  #load() {
+    return itemReader(this.#client, this.#tableName)(refusalNoteKey);
+  }
+
+  #update(UpdateExpression: string, ConditionExpression: string, values: Values) {
+    return this.#client.send(
+      new UpdateItemCommand({
+        TableName: this.#tableName,
+        Key: marshall(refusalNoteKey),
+        UpdateExpression,
+        ConditionExpression,
+        ExpressionAttributeValues: marshall(values),
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    );
+  }
 }
-
-export function refusalNote(client: DynamoDBClient, tableName: string): RefusalNote {
-  const item = { TableName: tableName, Key: marshall(refusalNoteKey) };
-  const ExpressionAttributeNames = { "#version": "refusedVersion", "#ended": "isEnded" };
-  const versionOf = (versionId: string) => marshall({ ":version": versionId });
-  return {
-    note: async (versionId, asks = true) => {
-      const isOther = "attribute_not_exists(#version) OR #version <> :version";
-      // The first to note it may not have requested a refresh.
-      const isUnasked = "attribute_not_exists(#ended) AND attribute_not_exists(#asked)";
-      const set = "SET #version = :version, schemaVersion = :schema";
-      const conflict = await conflictOf(
-        client.send(
-          new UpdateItemCommand({
-            ...item,
-            UpdateExpression: asks ? `${set}, #asked = :asked REMOVE #ended` : `${set} REMOVE #ended, #asked`,
-            ConditionExpression: asks ? `${isOther} OR (${isUnasked})` : isOther,
-            ExpressionAttributeNames: { ...ExpressionAttributeNames, "#asked": "isAsked" },
-            ExpressionAttributeValues: {
-              ...versionOf(versionId),
-              ...marshall({ ":schema": itemVersion, ...(asks && { ":asked": true }) }),
-            },
-            ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-          }),
-        ),
-      );
-      if (conflict === undefined) return "noted";
-      return conflict.isEnded?.BOOL === true ? "ended" : "known";
-    },
-    read: async () => {
-      const { Item } = await client.send(new GetItemCommand({ ...item, ConsistentRead: true }));
-      return Item && optionalText(readItem(Item), "refusedVersion");
-    },
-    claimRefresh: (now) =>
-      isWritten(
-        client.send(
-          new UpdateItemCommand({
-            ...item,
-            UpdateExpression: "SET #claimed = :now, schemaVersion = :schema",
-            // A claim too far in the future comes from a wrong clock and must not block.
-            ConditionExpression:
-              "attribute_not_exists(#claimed) OR NOT #claimed BETWEEN :minuteAgo AND :minuteAhead",
-            ExpressionAttributeNames: { "#claimed": "refreshClaimedAt" },
-            ExpressionAttributeValues: marshall({
-              ":now": now.getTime(),
-              ":minuteAgo": now.getTime() - 60_000 + 1,
-              ":minuteAhead": now.getTime() + 60_000,
-              ":schema": itemVersion,
-            }),
-          }),
-        ),
-      ),
-    conclude: async (versionId, isEnded) => {
-      await isWritten(
-        client.send(
-          new UpdateItemCommand({
-            ...item,
-            UpdateExpression: "SET #ended = :ended",
-            ConditionExpression: "#version = :version",
-            ExpressionAttributeNames,
-            ExpressionAttributeValues: { ...versionOf(versionId), ":ended": { BOOL: isEnded } },
-          }),
-        ),
-      );
-    },
-  };
-}
-
-/** One process's cache of refused tokens: a burst of refusals costs one write and one refresh request. */
-export type TokenRefusals = {
-  /** Whether the refresher found this version unusable. Calls with it are skipped. */
-  readonly isEnded: (versionId: string) => boolean;
-  /** Reports that a version was refused, even after the secret was read again. */
-  readonly report: (versionId: string) => Promise<void>;
-};
 
 /** How long a process skips calls with an unusable version before it tries again. */
 const endedForInSeconds = 60;
 /** How long a process waits before it checks a reported version again. The refresher takes a few seconds. */
 const knownForInSeconds = 5;
 
-/**
- * @param askRefresh starts the refresher, which reads the note. If absent or failing, the next scheduled run reads
- * it.
- */
-export function tokenRefusals(
-  { note }: Pick<RefusalNote, "note">,
-  askRefresh: (() => Promise<void>) | undefined,
-  now: () => Date,
-): TokenRefusals {
-  let last: { readonly versionId: string; readonly since: number; readonly isEnded: boolean } | undefined;
-  let reporting: Promise<void> = Promise.resolve();
-  const isKnown = (versionId: string): boolean => {
-    if (last?.versionId !== versionId) return false;
-    const seconds = last.isEnded ? endedForInSeconds : knownForInSeconds;
-    return now().getTime() - last.since < seconds * 1000;
-  };
+/** One process's cache of refused tokens: a burst of refusals costs one write and one refresh request. */
+export class TokenRefusals {
+  readonly #note: Pick<RefusalNote, "note">;
+  readonly #askRefresh: (() => Promise<void>) | undefined;
+  readonly #now: () => Date;
+  #last: { readonly versionId: string; readonly since: number; readonly isEnded: boolean } | undefined;
+  #reporting: Promise<void> = Promise.resolve();
 
-  const report = async (versionId: string) => {
-    if (isKnown(versionId)) return;
-    const answer = await note(versionId, askRefresh !== undefined);
-    last = { versionId, since: now().getTime(), isEnded: answer === "ended" };
-    if (answer === "noted") await askRefresh?.().catch(() => undefined);
-  };
-  return {
-    isEnded: (versionId) => isKnown(versionId) && last?.isEnded === true,
-    report: (versionId) => {
-      // Sequential, so that concurrent callers use what the first one learned.
-      const turn = reporting.then(() => report(versionId));
-      reporting = turn.catch(() => undefined);
-      return turn;
-    },
-  };
+  /** @param askRefresh starts the refresher; if absent or failing, its next scheduled run reads the note */
+  constructor(
+    note: Pick<RefusalNote, "note">,
+    askRefresh: (() => Promise<void>) | undefined,
+    now: () => Date,
+  ) {
+    this.#note = note;
+    this.#askRefresh = askRefresh;
+    this.#now = now;
+  }
+
+  /** Whether the refresher found this version unusable. Calls with it are skipped. */
+  isEnded(versionId: string): boolean {
+    return this.#isKnown(versionId) && this.#last?.isEnded === true;
+  }
+
+  /** Reports that a version was refused, even after the secret was read again. */
+  report(versionId: string): Promise<void> {
+    // Sequential, so that concurrent callers use what the first one learned.
+    const turn = this.#reporting.then(() => this.#report(versionId));
+    this.#reporting = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #report(versionId: string): Promise<void> {
+    if (this.#isKnown(versionId)) return;
+    const answer = await this.#note.note(versionId, this.#askRefresh !== undefined);
+    this.#last = { versionId, since: this.#now().getTime(), isEnded: answer === "ended" };
+    if (answer === "noted") await this.#askRefresh?.().catch(() => undefined);
+  }
+
+  #isKnown(versionId: string): boolean {
+    if (this.#last?.versionId !== versionId) return false;
+    const seconds = this.#last.isEnded ? endedForInSeconds : knownForInSeconds;
+    return this.#now().getTime() - this.#last.since < seconds * 1000;
+  }
 }

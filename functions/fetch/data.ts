@@ -47,7 +47,7 @@ const handle = fetcher({
   findErased: findErased(shared.read, subjectDigest(secrets, variable("ERASURE_KEY_ARN"))),
   keptPages: keptPages(overflow),
   reservedInMillis: reservedSecondsOf(timeoutSeconds) * 1000,
-  client: providerClient({ table, secrets }, provider, {
+  client: providerClient({ table, secrets, read: shared.read }, provider, {
     now,
     patienceInSeconds: 0,
     askRefresh: backgroundInvoker(variable("REFRESH_FUNCTION_NAME")),

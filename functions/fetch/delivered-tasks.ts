@@ -25,7 +25,7 @@ export type FetcherDependencies = {
   readonly findErased: FindErased;
   readonly keptPages: KeptPages;
   /** Throws a retryable failure for a call that can't be made now. */
-  readonly client: Pick<ProviderClient, "call" | "checkReady">;
+  readonly client: Pick<ProviderClient, "call" | "gate" | "prepare">;
   readonly send: ReturnType<typeof batchingSender>;
   /** Changes the visibility of messages. @returns the failure of each, in order, or undefined */
   readonly changeVisibility: (

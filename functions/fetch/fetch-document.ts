@@ -50,7 +50,7 @@ export async function fetchDocument(
   const [firstTask] = tasks;
   if (firstTask === undefined) return [];
   // Before any read: while the provider is down, a task is retried many times.
-  await client.checkReady();
+  client.gate();
   const { subject } = firstTask.task;
   const beforeCall = timeBefore(clock(), tasks);
   const ofFirst = { ...firstTask.task, messageId: firstTask.messageId };
@@ -60,6 +60,7 @@ export async function fetchDocument(
     documents.load(subject, firstTask.task),
     erasedOf(tasks, dependencies),
     ownerOf(tasks, subject, dependencies),
+    client.prepare(),
   ]);
   const now = early ? beforeCall : timeBefore(clock(), tasks);
   const again = tasks.find(({ receives }) => receives > 1);

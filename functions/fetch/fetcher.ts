@@ -118,8 +118,11 @@ export function fetcher(
   return (event, invocation) => {
     const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.reservedInMillis;
     const client: FetcherDependencies["client"] = {
-      call: (apiCall) => dependencies.client.call({ ...apiCall, timeLeft }),
-      checkReady: () => dependencies.client.checkReady(),
+      // Each call follows a read of the table in this invocation, so that the clock's time is of this invocation.
+      call: (apiCall) =>
+        dependencies.client.call({ ...apiCall, timeLeft, serviceTime: dependencies.clock() }),
+      gate: () => dependencies.client.gate(),
+      prepare: () => dependencies.client.prepare(),
     };
     const perform = (records: readonly SQSRecord[]) =>
       performAll(records, { ...dependencies, client }, { timeLeft, pageMutex });

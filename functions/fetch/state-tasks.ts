@@ -35,7 +35,11 @@ export async function startFetch(
   const { subject } = task;
   const { client, provider, startEndpoints, versionedRecords, findErased } = dependencies;
   // An erased account has no state; nothing is fetched for it.
-  const [state, erased] = await Promise.all([versionedRecords.loadState(subject), findErased([subject])]);
+  const [state, erased] = await Promise.all([
+    versionedRecords.loadState(subject),
+    findErased([subject]),
+    client.prepare(),
+  ]);
   if (state === undefined || erased.size > 0) return "skipped";
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
@@ -147,7 +151,7 @@ function waitUntilDue(
 export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
   const { subject, version, correlationId } = task;
   const { client, versionedRecords, provider, attributes, now } = dependencies;
-  const stored = await versionedRecords.loadState(subject);
+  const [stored] = await Promise.all([versionedRecords.loadState(subject), client.prepare()]);
   const path = pathOfState(subject, provider);
   if (stored?.version !== version || path === undefined) return "skipped";
   const found = await client.call({ method: "GET", path: fillPath(path, subject) });

@@ -1,22 +1,22 @@
-import type { ProviderApi } from "../../adapters/provider/provider-api.ts";
+import { type ApiAnswer, type ProviderApi, Unauthorized } from "../../adapters/provider/provider-api.ts";
 import type { RefusalNote } from "../../adapters/provider/token-refusals.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
-import { FailureError, failureOf, isRefusedCall } from "../../domain/core/failures.ts";
-import { isFields, optionalText } from "../../domain/core/parse.ts";
-import type { RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
-import { hasTokenForm, type TokenVersion } from "../../domain/fetch/token.ts";
+import { FailureError, failureOf, isRefusedCall, permanent } from "../../domain/core/failures.ts";
+import { fieldsOf, isFields, optionalText, parseJson, textOf } from "../../domain/core/parse.ts";
 import {
+  hasTokenForm,
   isHalfMarginGone,
   isNearEnd,
   isRefreshDue,
   isShortLived,
+  type RefreshOutcome,
   type RefreshSettings,
   remainingInSeconds,
   succeeds,
   type TokenLifetime,
-} from "../../domain/fetch/token-lifetime.ts";
+  type TokenVersion,
+} from "../../domain/fetch/token.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
-import { isTaken, refreshedToken } from "./ask-provider.ts";
 
 export type RefresherDependencies = {
   readonly secret: TokenSecret;
@@ -237,4 +237,38 @@ async function prove(
   const isPromoted = await secret.promote(versionId, current.versionId);
   // Otherwise the next run evaluates the pending token against the one that is current then.
   return isPromoted ? "refreshed" : "overtaken";
+}
+
+/**
+ * Asks the provider for a new token.
+ * @returns undefined if it refuses the old one
+ * @throws failures of the call; a permanent failure if the answer has no token
+ */
+export async function refreshedToken(
+  api: Pick<ProviderApi, "send">,
+  token: string,
+  path: string,
+): Promise<string | undefined> {
+  const answer = await answerOrRefusal(api.send(token, { method: "GET", path }));
+  if (answer === "refused") return undefined;
+  if (!answer.found) throw permanent("the refresh path is not found; see provider.versions.refresh");
+  const body = fieldsOf(parseJson(answer.text, "the refresh answer"), "the refresh answer");
+  return textOf(body, "token");
+}
+
+/**
+ * Proves a token with one call.
+ * @throws failures of the call that say nothing about the token
+ */
+export async function isTaken(api: Pick<ProviderApi, "send">, token: string, path: string): Promise<boolean> {
+  return (await answerOrRefusal(api.send(token, { method: "GET", path }))) !== "refused";
+}
+
+async function answerOrRefusal(answer: Promise<ApiAnswer>): Promise<ApiAnswer | "refused"> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Unauthorized) return "refused";
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { refusalNote } from "../../adapters/provider/token-refusals.ts";
+import { RefusalNote } from "../../adapters/provider/token-refusals.ts";
 import { readTokenLifetime } from "../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { fieldsOf, numberOf } from "../../domain/core/parse.ts";
@@ -23,7 +23,7 @@ const patienceInSeconds = 20;
 const handle = sanitizeErrors(
   refresher({
     secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
-    refusals: refusalNote(table, variable("TABLE_NAME")),
+    refusals: new RefusalNote(table, variable("TABLE_NAME")),
     api: unguardedApi(table, provider, { now, patienceInSeconds }),
     readLifetime: readTokenLifetime,
     refreshPath: provider.paths.refresh,

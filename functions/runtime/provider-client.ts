@@ -1,10 +1,11 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { itemReader, type ReadKey } from "../../adapters/dynamodb/batching-reader.ts";
 import { CircuitBreaker } from "../../adapters/provider/circuit-breaker.ts";
 import { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../adapters/provider/provider-client.ts";
-import { RateLimiter } from "../../adapters/provider/rate-limiter.ts";
-import { refusalNote, tokenRefusals } from "../../adapters/provider/token-refusals.ts";
+import { callCounters, RateLimiter } from "../../adapters/provider/rate-limiter.ts";
+import { RefusalNote, TokenRefusals } from "../../adapters/provider/token-refusals.ts";
 import { secretReader } from "../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
@@ -17,28 +18,35 @@ type Patience = {
   readonly patienceInSeconds: number;
 };
 
-type Clients = { readonly table: DynamoDBClient; readonly secrets: SecretsManagerClient };
+type Clients = {
+  readonly table: DynamoDBClient;
+  readonly secrets: SecretsManagerClient;
+  /** Reads the breaker's state; absent: a request of its own. */
+  readonly read?: ReadKey;
+};
 
 /** Client of the provider, with the current token. All functions share one circuit breaker and one rate. */
 export function providerClient(
-  { table, secrets }: Clients,
+  { secrets, ...tables }: Clients,
   provider: ProviderSettings,
   /** `askRefresh` starts the refresher if the token is refused; without it, its next run finds out. */
   { askRefresh, ...patience }: Patience & { readonly askRefresh?: () => Promise<void> },
 ): ProviderClient {
   const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, patience);
-  const refusals = tokenRefusals(refusalNote(table, variable("TABLE_NAME")), askRefresh, patience.now);
-  return new ProviderClient(guardedApi(table, provider, patience), token, refusals);
+  const note = new RefusalNote(tables.table, variable("TABLE_NAME"));
+  const refusals = new TokenRefusals(note, askRefresh, patience.now);
+  return new ProviderClient(guardedApi(tables, provider, patience), token, refusals);
 }
 
 /** Calls with a given token, behind the circuit breaker and within the rate. */
 export function guardedApi(
-  table: DynamoDBClient,
+  { table, read = itemReader(table, variable("TABLE_NAME")) }: Omit<Clients, "secrets">,
   provider: ProviderSettings,
   { now, patienceInSeconds }: Patience,
 ): GuardedApi {
   const breaker = new CircuitBreaker(table, variable("TABLE_NAME"), {
     settings: provider.breaker,
+    read,
     longestCallInSeconds: longestCallInSeconds(provider) + patienceInSeconds,
     now,
     random: Math.random,
@@ -61,7 +69,8 @@ function rateLimited(
   provider: ProviderSettings,
   { now, patienceInSeconds }: Patience,
 ) {
-  const limiter = new RateLimiter(table, variable("TABLE_NAME"), provider.requestsPerMinute, { now });
+  const counters = callCounters(table, variable("TABLE_NAME"));
+  const limiter = new RateLimiter(counters, provider.requestsPerMinute, { now });
   const api = new ProviderApi(variable("PROVIDER_BASE_URL"), provider, now);
   return { api, limiter, patienceInSeconds, now };
 }

@@ -188,13 +188,7 @@ export class Fetching extends Construct {
           queues.flatMap(({ queue, deadLetterQueue }) => [queue.queueArn, deadLetterQueue.queueArn]),
         ),
         allow(
-          [
-            "dynamodb:BatchGetItem",
-            "dynamodb:GetItem",
-            "dynamodb:Query",
-            "dynamodb:UpdateItem",
-            ...writeStatements,
-          ],
+          ["dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:UpdateItem", ...writeStatements],
           [table.table.tableArn],
         ),
         allow(["s3:PutObject"], [overflow.data, overflow.pages]),

@@ -2,7 +2,7 @@ import type { SQSBatchResponse } from "aws-lambda";
 import type { DocumentStore } from "../../adapters/dynamodb/documents.ts";
 import type { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import { ProviderClient } from "../../adapters/provider/provider-client.ts";
-import { tokenRefusals } from "../../adapters/provider/token-refusals.ts";
+import { TokenRefusals } from "../../adapters/provider/token-refusals.ts";
 import type { KeptPages, PagesOf } from "../../adapters/s3/overflow-bucket.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
@@ -37,8 +37,8 @@ export function fetchBatch(
   const { request, clock } = tableRequests(simulation, step);
   const reads = simulation.reads.watch(messages, () => simulation.time);
   const note = (id: string) => request("notes a refused token", () => table.noteRefusal(id));
-  const refusals = tokenRefusals({ note }, async () => simulation.refresh(), now);
-  const api = { ...watchedCall(simulation, step, reads), check: async () => undefined };
+  const refusals = new TokenRefusals({ note }, async () => simulation.refresh(), now);
+  const api = { ...watchedCall(simulation, step, reads), ...ready };
   const client = new ProviderClient(api, simulation.tokenReaderOf(step), refusals);
   const handler = fetcher({
     versionedRecords: versionedRecordsOf(simulation, request),
@@ -48,7 +48,7 @@ export function fetchBatch(
     keptPages: keptPagesOf(simulation, step, reads),
     client: {
       call: (apiCall) => client.call(apiCall),
-      checkReady: async () => undefined,
+      ...ready,
     },
     send: sender(simulation, step),
     changeVisibility: visibilityOf(simulation, step),
@@ -106,11 +106,17 @@ function keptPagesOf({ pages }: Surroundings, step: Do, reads: ReadsOfProcess): 
 
 /** Records a read of a document when its request arrives. */
 function watchedCall(simulation: Surroundings, step: Do, reads: ReadsOfProcess): Pick<ProviderApi, "send"> {
-  return callOf(simulation, step, ({ path }) => {
+  return callOf(simulation, step, ({ path, serviceTime = 0 }) => {
+    // An older one would let a frozen environment use calls that it reserved long ago.
+    if (simulation.time - serviceTime > 2 * fetchLifetime)
+      reads.violation("a call's time is of its invocation");
     const [, id = "", name = ""] = path.split("/");
     if (name.startsWith(endpoint)) reads.call(nameOf({ kind: "account", id }), name === endpoint);
   });
 }
+
+/** Nothing is known to be down, and nothing is read ahead. */
+const ready = { gate: () => undefined, prepare: async () => undefined };
 
 const provider = {
   paths: {

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { histories, live } from "./commands.ts";
 import { failEachStep, scenarios } from "./faults.ts";
 import { raceEachWay, races } from "./races.ts";
+import { callInHistory, rateHistories } from "./rate.ts";
 import { defaultReadiness } from "./simulation.ts";
 import { liveUndisturbed, undisturbedTimes } from "./undisturbed.ts";
 
@@ -77,6 +78,10 @@ const run = await attempt("histories", async () => {
   );
   return runs;
 });
+
+await attempt("the provider's rate", () =>
+  fc.assert(fc.asyncProperty(rateHistories, callInHistory), { numRuns: runs, seed }),
+);
 
 const reads = { made: 0, excess: 0 };
 await attempt("undisturbed times", async () => {

@@ -46,6 +46,9 @@ export class Reads {
         this.#count(tasks, stored, tasks.every(isCalledEarly) ? atStart.get(document) : stored);
         reads.set(document, { began, messages: tasks.map(({ id }) => id) });
       },
+      violation: (what) => {
+        this.violation = what;
+      },
       keep: (document) => void this.#keep(this.#kept, document, reads.get(document)),
       write: (document) => void this.#keep(this.#stored, document, reads.get(document)),
     };
@@ -69,6 +72,7 @@ export class Reads {
 export type ReadsOfProcess = {
   readonly load: (document: string) => void;
   readonly call: (document: string, isFirstPage: boolean) => void;
+  readonly violation: (what: string) => void;
   /** Saves the pages read so far. */
   readonly keep: (document: string) => void;
   readonly write: (document: string) => void;

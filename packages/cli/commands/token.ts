@@ -3,8 +3,12 @@ import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
 import { isJwt, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { proposeByHand, setToken, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
-import { parseRefreshOutcome, type RefreshOutcome } from "../../../domain/fetch/refresh-outcomes.ts";
-import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token.ts";
+import {
+  hasTokenForm,
+  maxTokenBytes,
+  parseRefreshOutcome,
+  type RefreshOutcome,
+} from "../../../domain/fetch/token.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

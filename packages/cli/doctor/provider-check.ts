@@ -1,4 +1,5 @@
 import { awsTime } from "../../../adapters/aws/aws-clock.ts";
+import { itemReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
 import type { Breaker } from "../../../domain/fetch/breaker.ts";
@@ -13,7 +14,8 @@ export const providerCheck: Check = {
   name: "the provider",
   examine: async ({ deployment, clients, now, registrations }) => {
     const asked = await registrations();
-    return checkProvider(await loadBreaker(clients.dynamodb, deployment.output("TableName")), asked, now);
+    const read = itemReader(clients.dynamodb, deployment.output("TableName"));
+    return checkProvider(await loadBreaker(read), asked, now);
   },
 };
 

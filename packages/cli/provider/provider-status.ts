@@ -1,4 +1,5 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import { itemReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { callsInLastMinute } from "../../../adapters/provider/rate-limiter.ts";
 import type { Clients } from "../core/clients.ts";
@@ -38,7 +39,7 @@ export async function providerStatus(
   // First, because this call may be the probe that closes the breaker.
   const registrations = await registrationStatus(deployment, clients);
   const [breaker, calls, token, lastAnswers] = await Promise.all([
-    loadBreaker(dynamodb, table),
+    loadBreaker(itemReader(dynamodb, table)),
     callsInLastMinute(dynamodb, table, now),
     tokenStatus(deployment, clients),
     answersOf(deployment, clients, now),
@@ -96,7 +97,7 @@ export function providerText(stage: string, status: ProviderStatus, now: Date): 
         answersNow === undefined ? "not asked" : answersNow ? "yes" : `no: ${oneLine(answer ?? "")}`,
       ],
       ["breaker", breakerText(breaker, now)],
-      ["calls", `${calls} in the last minute, of ${requestsPerMinute} that the rate allows`],
+      ["calls", `at most ${calls} in the last minute, of ${requestsPerMinute} that the rate allows`],
       [
         "last answers",
         lastAnswers === undefined

@@ -1,4 +1,4 @@
-import { refusalOf } from "../../../adapters/provider/token-refusals.ts";
+import { RefusalNote } from "../../../adapters/provider/token-refusals.ts";
 import { readClaims, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import type { Clients } from "../core/clients.ts";
@@ -39,7 +39,7 @@ export async function tokenStatus(
     ...(expires !== undefined && { expiresAt: expires }),
     storedAt: createdAt.toISOString(),
     storedBy: replaces === undefined ? "operator" : "refresh",
-    refusal: await refusalOf(dynamodb, output("TableName"), versionId),
+    refusal: await new RefusalNote(dynamodb, output("TableName")).statusOf(versionId),
   };
 }
 

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { itemReader } from "../../../adapters/dynamodb/batching-reader.ts";
 import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
@@ -20,6 +21,7 @@ await describeOnEachTable("the breaker", (tables) => {
   const environment = (): CircuitBreaker =>
     new CircuitBreaker(made.system.dynamodb, made.table.name, {
       settings,
+      read: itemReader(made.system.dynamodb, made.table.name),
       longestCallInSeconds: 45,
       now: () => new Date(time),
       random: () => 1,
@@ -63,9 +65,8 @@ await describeOnEachTable("the breaker", (tables) => {
 
   test("shares one read between concurrent callers, and retries after a failed one", async () => {
     const breaker = environment();
-    const gate = () => breaker.gate();
     const before = reads();
-    await Promise.all(Array.from({ length: 10 }, () => gate()));
+    await Promise.all(Array.from({ length: 10 }, () => breaker.load()));
     expect(reads() - before).toBe(1);
 
     pass(6);
@@ -74,10 +75,23 @@ await describeOnEachTable("the breaker", (tables) => {
       errorType: "ValidationException",
       message: "no",
     }));
-    const failed = await Promise.allSettled([gate(), gate()]);
+    const failed = await Promise.allSettled([breaker.load(), breaker.load()]);
     stop();
     expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    await gate();
+    await breaker.load();
+  });
+
+  test("has a gate that makes no request, and stops only what is known to be down", async () => {
+    await fail(caller(), settings.failures);
+    const breaker = environment();
+    const gate = () => breaker.gate();
+    const before = reads();
+    expect(gate).not.toThrow();
+    expect(reads()).toBe(before);
+    await breaker.load();
+    expect(gate).toThrow("the provider is down");
+    pass(5);
+    expect(gate).not.toThrow();
   });
 
   test("stays closed while failures come between successes", async () => {

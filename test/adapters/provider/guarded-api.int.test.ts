@@ -3,10 +3,10 @@ import { type ApiAnswer, Unauthorized } from "../../../adapters/provider/provide
 import { GuardedApi } from "../../../adapters/provider/provider-client.ts";
 import { failureOf, permanent, refusedCall, retryable, waiting } from "../../../domain/core/failures.ts";
 import { dataIn } from "../../../domain/fetch/answer.ts";
-import type { CallResult } from "../../../domain/fetch/breaker.ts";
+import { type CallResult, closed } from "../../../domain/fetch/breaker.ts";
 import { unlimited } from "../../support/provider-limits.ts";
 
-const call = { method: "GET", path: "/users" } as const;
+const call = { method: "GET", path: "/users", serviceTime: 5 } as const;
 const answer: ApiAnswer = { found: true, ...dataIn("[]") };
 const rateUsedUp = waiting("the provider's rate is used up", 2, 60);
 
@@ -17,17 +17,19 @@ function guarded(outcome: () => Promise<ApiAnswer>) {
     steps.push("admit");
     return async (sign: CallResult) => void steps.push(sign);
   };
-  const permit = async () => {
-    steps.push("permit");
+  const permit = async (serviceTime?: number) => {
+    steps.push(`permit ${serviceTime}`);
+    return () => void steps.push("ended");
   };
   const make = () => {
     steps.push("call");
     return outcome();
   };
-  const gate = async () => undefined;
+  const gate = () => undefined;
+  const load = async () => closed;
   const guarded = new GuardedApi({
     api: { send: make },
-    breaker: { admit, gate },
+    breaker: { admit, gate, load },
     limiter: { permit, gate },
     patienceInSeconds: 0,
     now: () => new Date(),
@@ -39,7 +41,7 @@ describe("a guarded call", () => {
   it("is admitted, permitted, made and reported, in this order", async () => {
     const { steps, run } = guarded(async () => answer);
     expect(await run()).toBe(answer);
-    expect(steps).toEqual(["admit", "permit", "call", "healthy"]);
+    expect(steps).toEqual(["admit", "permit 5", "call", "healthy", "ended"]);
   });
 
   it.each([
@@ -48,14 +50,14 @@ describe("a guarded call", () => {
   ])("that %s reports the provider as healthy", async (_, error) => {
     const { steps, run } = guarded(() => Promise.reject(error));
     await expect(run()).rejects.toBe(error);
-    expect(steps.at(-1)).toBe("healthy");
+    expect(steps.slice(-2)).toEqual(["healthy", "ended"]);
   });
 
   it("that fails reports how long the provider asks to wait", async () => {
     const error = retryable("the provider answered 429", 30);
     const { steps, run } = guarded(() => Promise.reject(error));
     await expect(run()).rejects.toBe(error);
-    expect(steps.at(-1)).toEqual({ pauseInSeconds: 30 });
+    expect(steps.slice(-2)).toEqual([{ pauseInSeconds: 30 }, "ended"]);
   });
 });
 
@@ -77,7 +79,8 @@ describe("a call that is refused", () => {
       },
       breaker: {
         admit: async () => async (result) => void reports.push(result),
-        gate: async () => undefined,
+        gate: () => undefined,
+        load: async () => closed,
       },
       limiter: unlimited,
       patienceInSeconds: 0,
@@ -120,7 +123,7 @@ describe("the patience of a call", () => {
     slept.push(milliseconds);
     time += milliseconds;
   };
-  const patiently = (permit: () => Promise<void>, seconds: number) => {
+  const patiently = (permit: () => Promise<undefined>, seconds: number) => {
     time = 0;
     slept.length = 0;
     const guarded = new GuardedApi({

@@ -39,7 +39,7 @@ beforeEach(() => {
   secretId = system.createSecret({ token: "old" });
   reported = [];
   ended = undefined;
-  const refusals: TokenRefusals = {
+  const refusals: Pick<TokenRefusals, "isEnded" | "report"> = {
     isEnded: (versionId) => versionId === ended,
     report: async (versionId) => {
       reported.push(versionId);
@@ -129,7 +129,8 @@ test("calls that are refused at once with a token that stays read the secret at 
   await reader.read();
   const before = reads();
   const refusals = { isEnded: () => false, report: async () => undefined };
-  const refusing = new ProviderClient({ send: refuse, check: async () => undefined }, reader, refusals);
+  const ready = { gate: () => undefined, prepare: async () => undefined };
+  const refusing = new ProviderClient({ ...ready, send: refuse }, reader, refusals);
   const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => refusing.call(get)));
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(10);
   expect(reads() - before).toBeLessThanOrEqual(2);
@@ -160,14 +161,30 @@ test("a token that is known to be refused waits without a call until another is 
   expect(reported).toEqual([]);
 });
 
-test("a gate reports in advance why a call could not be made", async () => {
-  await expect(client.checkReady()).resolves.toBeUndefined();
+test("a gate reports without a request that the token is refused, until another is known", async () => {
+  const gate = () => client.gate();
+  expect(gate).not.toThrow();
+  provider.answer = () => ({ json: {} });
+  await client.call(get);
+  const before = reads();
   ended = String(currentVersion());
-  expect(await failureFrom(client.checkReady())).toEqual(refused);
-  rotate({ placeholder: "x" });
+  expect(gate).toThrow("the token was refused");
+  expect(reads()).toBe(before);
+  rotate({ token: "new" });
   time = new Date(noon.getTime() + 60_000);
-  expect(await failureFrom(client.checkReady())).toEqual({ ...refused, reason: "no token is set" });
-  expect(provider.requests).toEqual([]);
+  ended = undefined;
+  expect(gate).not.toThrow();
+});
+
+test("what a call needs is read ahead once, and a failure of that is left to the call", async () => {
+  const failing = system.fail("secretsmanager:GetSecretValue");
+  await client.prepare();
+  failing();
+  provider.answer = () => ({ json: {} });
+  await client.prepare();
+  const before = reads();
+  await client.call(get);
+  expect(reads()).toBe(before);
 });
 
 test("another failure is not retried with another token", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
-import { windowsOf } from "../../../domain/fetch/breaker.ts";
+import { callCounters, callsInLastMinute, RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
+import { windowsOf } from "../../../domain/fetch/call-rate.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 
@@ -18,13 +18,18 @@ await describeOnEachTable("the call window", (tables) => {
     const limiter = environment(requestsPerMinute);
     return () => limiter.permit();
   };
+  const counters = () => callCounters(made.system.dynamodb, made.table.name);
   const environment = (requestsPerMinute: number) =>
-    new RateLimiter(made.system.dynamodb, made.table.name, requestsPerMinute, { now: () => new Date(time) });
-  const used = async () => (await made.table.item("PROVIDER", `WINDOW#${time}`))?.used;
+    new RateLimiter(counters(), requestsPerMinute, { now: () => new Date(time), elapsed: () => time });
+  /** Leased calls of all windows. */
+  const used = async () => {
+    const windows = (await made.table.all()).filter(({ sk }) => String(sk).startsWith("WINDOW#"));
+    return windows.reduce((sum, item) => sum + Number(item.used), 0);
+  };
   const updates = () => made.system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
   /** Number of granted permits when each caller requests several at once. */
-  async function given(callers: readonly (() => Promise<void>)[], timesEach: number): Promise<number> {
+  async function given(callers: readonly (() => Promise<unknown>)[], timesEach: number): Promise<number> {
     const asked = callers.flatMap((permit) => Array.from({ length: timesEach }, () => permit()));
     const outcomes = await Promise.allSettled(asked);
     for (const outcome of outcomes) {
@@ -55,7 +60,7 @@ await describeOnEachTable("the call window", (tables) => {
   test("sequential callers share a batch too, until it is used up", async () => {
     const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
     const before = updates();
-    const limiter = new RateLimiter(made.system.dynamodb, made.table.name, 1_000, {
+    const limiter = new RateLimiter(counters(), 1_000, {
       now: () => new Date(time),
       gathered: () => gathered,
     });
@@ -136,5 +141,92 @@ await describeOnEachTable("the call window", (tables) => {
     await expect(permit()).rejects.toThrow("injected by the test");
     working();
     await expect(permit()).resolves.toBeUndefined();
+  });
+
+  /** Permits for calls that an environment makes one after the other; each ends at once. */
+  async function makeAlone(limiter: RateLimiter, calls: number): Promise<number> {
+    let reserved = 0;
+    for (let call = 0; call < calls; call += 1) {
+      const ended = await limiter.permit(time);
+      ended?.();
+      if (ended !== undefined) reserved += 1;
+    }
+    return reserved;
+  }
+  const reserved = async (period = noon) => (await made.table.item("PROVIDER", `RESERVED#${period}`))?.used;
+
+  test("calls that come alone cost a write only until the environment has reserved enough", async () => {
+    const limiter = environment(1_000);
+    const before = updates();
+    expect(await makeAlone(limiter, 8)).toBe(8);
+    expect(updates() - before).toBe(3);
+    for (let minute = 0; minute < 19; minute += 1) {
+      time += 60_000;
+      expect(await makeAlone(limiter, 8)).toBe(8);
+    }
+    expect(updates() - before).toBe(3);
+    expect(await reserved()).toBe(8);
+    time += 60_000;
+    expect(await makeAlone(limiter, 1)).toBe(1);
+    expect(await reserved(time)).toBe(2);
+  });
+
+  test("all environments reserve a twentieth of the rate together, and others take leases", async () => {
+    const [first, second] = [environment(40), environment(40)];
+    expect(await makeAlone(first, 2)).toBe(2);
+    const before = updates();
+    expect(await makeAlone(second, 1)).toBe(0);
+    expect(updates() - before).toBe(2);
+    time += 2_000;
+    expect(await makeAlone(second, 1)).toBe(0);
+    expect(updates() - before).toBe(3);
+    expect(await reserved()).toBe(2);
+    expect(await callsInLastMinute(made.system.dynamodb, made.table.name, new Date(time))).toBe(4);
+  });
+
+  test.each([
+    ["a rate below 40 calls a minute", 39, noon],
+    ["a call whose caller read no time of the table", 1_000, 0],
+  ])("nothing is reserved for %s", async (_, rate, serviceTime) => {
+    expect(await environment(rate).permit(serviceTime)).toBeUndefined();
+    expect(await reserved()).toBeUndefined();
+  });
+
+  test("of a batch, the calls beyond those reserved take one lease", async () => {
+    const limiter = environment(1_000);
+    await makeAlone(limiter, 2);
+    time += 60_000;
+    const before = updates();
+    const permits = await Promise.all(Array.from({ length: 5 }, () => limiter.permit(time)));
+    expect(permits.filter((ended) => ended !== undefined)).toHaveLength(2);
+    expect(updates() - before).toBe(1);
+    expect(await used()).toBe(3);
+  });
+
+  test("a reservation whose answer is lost counts, and is not used", async () => {
+    const limiter = environment(80);
+    const lost = made.system.intercept(async ({ action }, phase) =>
+      action === "dynamodb:UpdateItem" && phase === "after"
+        ? { status: 400, errorType: "ValidationException", message: "lost" }
+        : undefined,
+    );
+    await expect(limiter.permit(time)).rejects.toThrow("lost");
+    lost();
+    expect(await reserved()).toBe(2);
+    expect(await makeAlone(limiter, 3)).toBe(2);
+    expect(await reserved()).toBe(4);
+  });
+
+  test("a gate lets a reserved call pass when the window is used up", async () => {
+    const limiter = environment(40);
+    const gate = () => limiter.gate();
+    const ended = await limiter.permit(time);
+    await given([() => limiter.permit()], 40);
+    expect(gate).not.toThrow();
+    await limiter.permit(time);
+    expect(gate).toThrow("the provider's rate is used up");
+    ended?.();
+    time += 60_000;
+    expect(gate).not.toThrow();
   });
 });

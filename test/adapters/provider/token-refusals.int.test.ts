@@ -1,10 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import {
-  type RefusalNote,
-  refusalNote,
-  refusalOf,
-  tokenRefusals,
-} from "../../../adapters/provider/token-refusals.ts";
+import { RefusalNote, TokenRefusals } from "../../../adapters/provider/token-refusals.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 
@@ -15,14 +10,14 @@ await describeOnEachTable("refused tokens", (tables) => {
   let asked: number;
   beforeEach(async () => {
     made.table = await made.system.createTable();
-    note = refusalNote(made.system.dynamodb, made.table.name);
+    note = new RefusalNote(made.system.dynamodb, made.table.name);
     time = Date.parse("2026-11-21T12:00:00Z");
     asked = 0;
   });
 
   /** The cache of one process. */
   const knowing = (ask = async () => {}) =>
-    tokenRefusals(
+    new TokenRefusals(
       note,
       () => {
         asked += 1;
@@ -35,7 +30,7 @@ await describeOnEachTable("refused tokens", (tables) => {
   test("a burst in many processes asks for one refresh, with one write in each", async () => {
     const processes = Array.from({ length: 5 }, () => knowing());
     const before = writes();
-    await Promise.all(processes.flatMap(({ report }) => Array.from({ length: 20 }, () => report("v1"))));
+    await Promise.all(processes.flatMap((each) => Array.from({ length: 20 }, () => each.report("v1"))));
     expect(asked).toBe(1);
     expect(writes() - before).toBe(5);
     expect(await note.read()).toBe("v1");
@@ -58,18 +53,18 @@ await describeOnEachTable("refused tokens", (tables) => {
   });
 
   test("a refused version requests one refresh however long it is refused; the next version another", async () => {
-    const { report } = knowing();
+    const refusals = knowing();
     for (let minute = 0; minute < 5; minute += 1) {
-      await report("v1");
+      await refusals.report("v1");
       time += 60_000;
     }
     expect(asked).toBe(1);
-    await report("v2");
+    await refusals.report("v2");
     expect(asked).toBe(2);
   });
 
   test("a version first noted by a caller that cannot request a refresh is requested by the next one that can", async () => {
-    const silent = tokenRefusals(note, undefined, () => new Date(time));
+    const silent = new TokenRefusals(note, undefined, () => new Date(time));
     await silent.report("v1");
     expect(asked).toBe(0);
     await knowing().report("v1");
@@ -84,7 +79,7 @@ await describeOnEachTable("refused tokens", (tables) => {
   });
 
   test("an operator sees whether a version was refused, and whether that is final", async () => {
-    const known = () => refusalOf(made.system.dynamodb, made.table.name, "v1");
+    const known = () => note.statusOf("v1");
     expect(await known()).toBe("none");
     await note.note("v1");
     expect(await known()).toBe("noted");
@@ -106,16 +101,18 @@ await describeOnEachTable("refused tokens", (tables) => {
   });
 
   test("a note that cannot be written fails, and is written the next time", async () => {
-    const { report } = knowing();
+    const refusals = knowing();
     const working = made.system.fail("dynamodb:UpdateItem");
-    await expect(report("v1")).rejects.toThrow("injected by the test");
+    await expect(refusals.report("v1")).rejects.toThrow("injected by the test");
     working();
-    await report("v1");
+    await refusals.report("v1");
     expect(asked).toBe(1);
   });
 
   test("a revoked version is skipped for a minute after it was reported again, and then retried", async () => {
-    const { report, isEnded } = knowing();
+    const refusals = knowing();
+    const report = (versionId: string) => refusals.report(versionId);
+    const isEnded = (versionId: string) => refusals.isEnded(versionId);
     await report("v1");
     await note.conclude("v1", true);
     expect(isEnded("v1")).toBe(false);

@@ -189,7 +189,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     fixture.sandbox.deleteAccount(gone);
     await tickOf()();
     await tickAfter(24);
-    const permit = async () => {
+    const permit = async (): Promise<undefined> => {
       throw waiting("the provider's rate is used up", 1);
     };
     expect(await tickAfter(6, tickOf({ permit }))).toMatchObject({ outcome: "paused" });

@@ -137,7 +137,7 @@ await describeOnTables("the reconciler", (tables) => {
         const { users } = await fixture.sandbox.createUsers(3);
         fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status, times: 100 });
         let left = Number.POSITIVE_INFINITY;
-        const permit = async () => {
+        const permit = async (): Promise<undefined> => {
           left -= 1;
           if (left < 0) throw waiting("the provider's rate is used up", 1);
         };

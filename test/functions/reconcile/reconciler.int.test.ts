@@ -208,7 +208,7 @@ await describeOnTables("the reconciler", (tables) => {
     test("ends when the rate is used up, and the next continues with the waiting user", async () => {
       const { users } = await fixture.sandbox.createUsers(12);
       let left = 0;
-      const permit = async () => {
+      const permit = async (): Promise<undefined> => {
         left -= 1;
         if (left < 0) throw waiting("the provider's rate is used up", 1);
       };
@@ -231,7 +231,7 @@ await describeOnTables("the reconciler", (tables) => {
 
     test("reports an overdue run after twice the time between runs, until the run ends", async () => {
       await fixture.sandbox.createUsers(1);
-      const permit = async () => {
+      const permit = async (): Promise<undefined> => {
         throw waiting("the provider's rate is used up", 1);
       };
       for (const hours of [0, 47, 1]) {

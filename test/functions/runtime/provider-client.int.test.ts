@@ -31,7 +31,8 @@ await describeOnTables("all callers together", (tables) => {
   });
 
   /** Environments as each function creates them. */
-  const environments = () => Array.from({ length: 4 }, () => guardedApi(system.dynamodb, settings, patience));
+  const environments = () =>
+    Array.from({ length: 4 }, () => guardedApi({ table: system.dynamodb }, settings, patience));
   const callEach = async () => {
     const made = await Promise.allSettled(environments().map((each) => each.send("jwt", call)));
     return made.flatMap((outcome) => (outcome.status === "rejected" ? [String(outcome.reason)] : []));

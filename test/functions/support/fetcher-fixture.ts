@@ -10,8 +10,8 @@ import { tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
-import { RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
-import { refusalNote, tokenRefusals } from "../../../adapters/provider/token-refusals.ts";
+import { callCounters, RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
+import { RefusalNote, TokenRefusals } from "../../../adapters/provider/token-refusals.ts";
 import { keptPages, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
@@ -111,17 +111,23 @@ export function fetcherFixture(tables: string) {
     made.entries = kept.entries;
     const now = () => made.clock;
     const reader = secretReader(made.system.secretsManager, made.token, parseTokenSecret, { now });
-    const refusals = tokenRefusals(refusalNote(made.system.dynamodb, made.table.name), askRefresh, now);
+    const note = new RefusalNote(made.system.dynamodb, made.table.name);
+    const refusals = new TokenRefusals(note, askRefresh, now);
+    const overflow = overflowBucket(made.bucket.name);
+    const shared = {
+      read: batchingReader(made.system.dynamodb, made.table.name),
+      write: batchingWriter(made.system.dynamodb, made.table.name),
+    };
     const breaker = new CircuitBreaker(made.system.dynamodb, made.table.name, {
       settings: settings.breaker,
+      read: shared.read,
       longestCallInSeconds: 11,
       now,
       random: () => 0.5,
       onStateChange: () => undefined,
     });
-    const limiter = new RateLimiter(made.system.dynamodb, made.table.name, settings.requestsPerMinute, {
-      now,
-    });
+    const counters = callCounters(made.system.dynamodb, made.table.name);
+    const limiter = new RateLimiter(counters, settings.requestsPerMinute, { now });
     const api = new GuardedApi({
       api: new ProviderApi(made.remote.url, settings, now),
       breaker,
@@ -130,11 +136,6 @@ export function fetcherFixture(tables: string) {
       now,
     });
     const client = new ProviderClient(api, reader, refusals);
-    const overflow = overflowBucket(made.bucket.name);
-    const shared = {
-      read: batchingReader(made.system.dynamodb, made.table.name),
-      write: batchingWriter(made.system.dynamodb, made.table.name),
-    };
     return fetcher({
       versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
       documents: documentStore(shared.read, shared.write, overflow),
@@ -142,7 +143,7 @@ export function fetcherFixture(tables: string) {
       findErased: findErased(shared.read, digestOf()),
       keptPages: keptPages(overflow),
       reservedInMillis: 1_000,
-      client: { call: (apiCall) => client.call(apiCall), checkReady: () => breaker.gate() },
+      client,
       send: batchingSender(sqsSender(made.system.sqs)),
       changeVisibility: messageVisibility(made.system.sqs),
       queues: { fetch: made.tasks.queue, checks: made.checks.queue },

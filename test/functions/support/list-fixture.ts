@@ -126,7 +126,8 @@ export function listFixture(tables: string) {
           permit();
           return api.send(remote.token, apiCall);
         },
-        checkReady: async () => undefined,
+        gate: () => undefined,
+        prepare: async () => undefined,
       },
       send: async (_, messages) => {
         reasons.push(...messages.map(({ reason }) => reason));

@@ -50,7 +50,7 @@ type Stage = {
   readonly maxDeletions?: { readonly percent: number; readonly atLeast: number };
   readonly baseUrl?: string;
   readonly ids?: "any";
-  readonly permit?: () => Promise<void>;
+  readonly permit?: () => Promise<undefined>;
   readonly longestCallInMillis?: number;
   /** The setting `readiness.staleDays`. */
   readonly staleDays?: number;

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { histories, live } from "../../../proof/model/commands.ts";
 import { failEachStep, scenarios } from "../../../proof/model/faults.ts";
 import { raceEachWay, races } from "../../../proof/model/races.ts";
+import { callInHistory, rateHistories } from "../../../proof/model/rate.ts";
 import type { TableMutation } from "../../../proof/model/table.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
 
@@ -24,6 +25,10 @@ describe("receive, store, relay, fetch and refresh keep every promise", () => {
 
   it("if no event answers the start of a fetch, whichever step fails", async () => {
     expect(await failEachStep(scenarios.start, 1, false)).toBeGreaterThan(50);
+  });
+
+  it("and call the provider within its rate, however environments start, freeze, crash and are replaced", async () => {
+    await fc.assert(fc.asyncProperty(rateHistories, callInHistory), { numRuns });
   });
 
   const names = Object.keys(races).filter((name): name is keyof typeof races => name in races);

@@ -13,7 +13,7 @@ import { waitFor } from "../../../domain/fetch/waiting.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
 import { readListed } from "../../../domain/state/listing.ts";
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
-import { refreshedToken } from "../../../functions/refresh/ask-provider.ts";
+import { refreshedToken } from "../../../functions/refresh/refresher.ts";
 import { registeredUrl } from "../../../functions/register/registered-url.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { expectCleanPrototypes, failsAsSaid, near } from "./near.ts";

@@ -69,7 +69,7 @@ function Calls({ status, error }: { readonly status: ProviderStatus; readonly er
                 value={callsInLastMinute}
                 aria-label="Calls of the last minute"
               />{" "}
-              {number(callsInLastMinute)} of {number(requestsPerMinute)} calls
+              at most {number(callsInLastMinute)} of {number(requestsPerMinute)} calls
             </>,
           ],
           [

@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hasTokenForm, maxTokenBytes } from "../../../domain/fetch/token.ts";
 import {
   compareAge,
+  hasTokenForm,
   isNearEnd,
   isRefreshDue,
   isShortLived,
+  maxTokenBytes,
   succeeds,
-} from "../../../domain/fetch/token-lifetime.ts";
+} from "../../../domain/fetch/token.ts";
 
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
 const minute = 60;
