@@ -95,9 +95,10 @@ class RateWorld {
     environment.calls.splice(environment.calls.indexOf(call), 1);
   }
 
-  freeze(environment: Environment): void {
+  /** Ends its invocation, unless that still waits for something. */
+  readonly freeze = (environment: Environment): void => {
     if (environment.waiting === 0 && environment.calls.length === 0) environment.invocation = undefined;
-  }
+  };
 
   /** Its calls that were sent still arrive. */
   crash(environment: Environment): void {
@@ -128,16 +129,28 @@ class RateWorld {
   }
 }
 
-const often = ["call", "call", "count", "count", "end", "freeze"] as const;
-const seldom = ["arrive", "start", "crash", "deploy"] as const;
+const often = ["event", "event", "event", "call", "count", "end", "freeze"] as const;
+const seldom = ["arrive", "start", "start", "start", "crash", "deploy"] as const;
 type Action = (typeof often)[number] | (typeof seldom)[number];
 
-const actions: Readonly<Record<Action, (world: RateWorld, chosen: Environment, number: number) => void>> = {
+type Act = (world: RateWorld, chosen: Environment, number: number) => void | Promise<void>;
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+const actions: Readonly<Record<Action, Act>> = {
+  /** An event alone, as a whole. */
+  event: async (world, environment) => {
+    world.call(environment, 1);
+    for (const act of [actions.count, actions.count, actions.end, actions.freeze]) {
+      await nextTurn();
+      await act(world, environment, faults.length);
+    }
+  },
   start: (world, _, number) => world.start(number % 2 === 0),
   call: (world, environment, number) => world.call(environment, 1 + (number % 3)),
   count: (_, { process }, number) => {
     const [step] = process.next;
-    step?.go(faults[number % 7] ?? "none");
+    step?.go(faults[number] ?? "none");
   },
   arrive: (world, environment) => {
     for (const call of environment.calls) world.arrive(environment, call);
@@ -150,16 +163,21 @@ const actions: Readonly<Record<Action, (world: RateWorld, chosen: Environment, n
   deploy: (world) => world.deploy(),
 };
 
-/** Milliseconds before an action: within a minute, around its end, and around that of a period. */
-const pauses = fc.constantFrom(0, 0, 0, 300, 1_000, 20_000, 59_000, 60_000, 61_000, 840_000, 1_140_000);
+/** Milliseconds before an action: mostly none, else within a minute, around its end, and around that of a period. */
+const pauses = fc.oneof(
+  { arbitrary: fc.constantFrom(0, 0, 300, 1_000), weight: 12 },
+  { arbitrary: fc.constantFrom(20_000, 59_000, 60_000, 61_000), weight: 2 },
+  { arbitrary: fc.constantFrom(840_000, 1_140_000, 1_200_000), weight: 2 },
+);
+const nextActions = fc.oneof(
+  { arbitrary: fc.constantFrom(...often), weight: 12 },
+  { arbitrary: fc.constantFrom(...seldom), weight: 2 },
+);
 
 /** A rate, and what environments do at which time. */
 export const rateHistories = fc.tuple(
   fc.constantFrom(40, 80, 200),
-  fc.array(fc.tuple(fc.constantFrom(...often, ...seldom), fc.nat({ max: 20 }), pauses), {
-    minLength: 20,
-    maxLength: 200,
-  }),
+  fc.array(fc.tuple(nextActions, fc.nat({ max: 40 }), pauses), { maxLength: 200, size: "max" }),
 );
 
 /**
@@ -172,11 +190,13 @@ export async function callInHistory([rate, history]: readonly [
 ]): Promise<void> {
   const world = new RateWorld(rate);
   for (const [name, number, pause] of history) {
+    // Invocations usually end long before their time is over.
+    if (pause > minute && number % 8 > 0) world.environments.forEach(world.freeze);
     world.pass(pause);
     if (world.environments.length === 0) world.start(true);
     const chosen = world.environments[number % world.environments.length];
-    if (chosen !== undefined) actions[name](world, chosen, number);
-    await new Promise((resolve) => setImmediate(resolve));
+    if (chosen !== undefined) await actions[name](world, chosen, number);
+    await nextTurn();
     world.expectRate();
   }
 }
