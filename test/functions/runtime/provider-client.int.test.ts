@@ -59,7 +59,7 @@ await describeOnTables("all callers together", (tables) => {
   test("leave those that keep the token alive out of it, which neither wait for it nor close it", async () => {
     remote.answer = ({ path }) => (path === "/refresh" ? { json: { token: "next" } } : 503);
     await callEach();
-    const refresh = unguardedApi(system.dynamodb, { ...settings, requestsPerMinute: 60 }, patience);
+    const refresh = unguardedApi(system.dynamodb, { ...settings, requestsPerMinute: 1_000 }, patience);
     const answer = await refresh.send("jwt", { method: "GET", path: "/refresh" });
     expect(answer).toMatchObject({ found: true, text: '{"token":"next"}' });
     expect((await callEach())[0]).toContain("the provider is down");
