@@ -6,6 +6,7 @@ import {
   type StoredDocument,
   textOfContent,
 } from "../../adapters/dynamodb/documents.ts";
+import type { ApiCall } from "../../adapters/provider/provider-api.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
@@ -54,7 +55,9 @@ export async function fetchDocument(
   const { subject } = firstTask.task;
   const beforeCall = timeBefore(clock(), tasks);
   const ofFirst = { ...firstTask.task, messageId: firstTask.messageId };
-  const early = tasks.every(isCalledEarly) ? callFor({ of: ofFirst, client, provider }) : undefined;
+  const isEarly = tasks.every(isCalledEarly);
+  // The tasks were received for this invocation, so `beforeCall` is of this invocation, too.
+  const early = isEarly ? callFor({ of: ofFirst, client, provider }, { serviceTime: beforeCall }) : undefined;
   early?.catch(() => undefined);
   const [stored, erasedTasks, userId] = await Promise.all([
     documents.load(subject, firstTask.task),
@@ -262,7 +265,7 @@ async function checkTime(list: List, reading: Reading): Promise<void> {
 
 async function nextPage(list: List, reading: Reading): Promise<GivenData> {
   try {
-    const data = await callFor(reading, list.from);
+    const data = await callFor(reading, { from: list.from });
     if (data !== undefined) return data;
   } catch (error) {
     const failure = failureOf(error);
@@ -279,10 +282,10 @@ async function nextPage(list: List, reading: Reading): Promise<GivenData> {
 
 async function callFor(
   { of, client, provider }: Pick<Reading, "of" | "client" | "provider">,
-  from?: Continuation,
+  { from, ...time }: Pick<ApiCall, "serviceTime"> & { readonly from?: Continuation } = {},
 ): Promise<GivenData | undefined> {
   const path = readPath(provider, of.subject, of);
-  const answer = await client.call({ method: "GET", ...pageCall(path, provider.paging, from) });
+  const answer = await client.call({ method: "GET", ...pageCall(path, provider.paging, from), ...time });
   return answer.found ? answer : undefined;
 }
 

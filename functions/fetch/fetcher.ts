@@ -118,9 +118,9 @@ export function fetcher(
   return (event, invocation) => {
     const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.reservedInMillis;
     const client: FetcherDependencies["client"] = {
-      // Each call follows a read of the table in this invocation, so that the clock's time is of this invocation.
+      // Other calls than early ones follow a read of the table in this invocation.
       call: (apiCall) =>
-        dependencies.client.call({ ...apiCall, timeLeft, serviceTime: dependencies.clock() }),
+        dependencies.client.call({ serviceTime: dependencies.clock(), ...apiCall, timeLeft }),
       gate: () => dependencies.client.gate(),
       prepare: () => dependencies.client.prepare(),
     };
