@@ -207,6 +207,17 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       return { held, called: called.resolve };
     };
 
+    /** An environment that has just read the breaker's state. */
+    const warm = async () => {
+      const fetch = fetcherOf();
+      await fixture.tasks.send([read({ endpoint: "profile" })]);
+      fixture.remote.answer = () => 404;
+      await fixture.tasks.deliver(fetch, seenNow());
+      fixture.remote.requests.length = 0;
+      fixture.entries.length = 0;
+      return fetch;
+    };
+
     test.each([
       ["a new task", [0.9], ofWebhook, {}, true],
       ["an older task", [1], ofWebhook, {}, false],
@@ -214,6 +225,7 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       ["a task of no webhook", [0.9], { correlationId: "event", cause: "start.1" }, {}, false],
       ["a new task beside an older one", [0.9, 5], ofWebhook, {}, false],
     ] as const)("calls once, early or not: %s", async (...[, ages, cause, seen, isEarly]) => {
+      const fetch = await warm();
       const { held, called } = hold();
       fixture.remote.answer = () => {
         called();
@@ -222,7 +234,8 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       const given = ages.map((age, index) =>
         read(income, age, { ...cause, cause: `${cause.cause}${index}` }),
       );
-      expect(await perform(given, provider, seen)).toEqual([]);
+      await fixture.tasks.send(given);
+      expect((await fixture.tasks.deliver(fetch, seenNow(seen))).left).toEqual([]);
       expect(held).toEqual({ isCalledMeanwhile: isEarly });
       expect(calls()).toHaveLength(1);
       expect(await content()).toBe("[1]");
@@ -248,13 +261,15 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       ["a later call is written", () => written(0), postponed("[2]")],
       ["the provider fails", async () => 503, postponed(undefined)],
     ])("writes only what the read that follows allows: %s during the call", async (_, answer, expected) => {
+      const fetch = await warm();
       const { called } = hold();
       fixture.remote.answer = async () => {
         const answered = await answer();
         called();
         return answered;
       };
-      await perform(read(income, 0, { ...ofWebhook, userId: user.id }));
+      await fixture.tasks.send([read(income, 0, { ...ofWebhook, userId: user.id })]);
+      await fixture.tasks.deliver(fetch, seenNow());
       expect({ codes: codes(), content: await content() }).toEqual(expected);
       expect(calls()).toHaveLength(1);
     });

@@ -241,6 +241,26 @@ await describeOnTables("the fetcher", (tables) => {
     expect(await deadLetters()).toEqual([]);
   });
 
+  test("a task alone waits for one read, its call and one write, and reserves calls once", async () => {
+    const fetch = fetcherOf();
+    fixture.remote.answer = () => ({ json: {} });
+    const requests = async (endpoint: string) => {
+      const before = new Map(fixture.system.calls());
+      await fixture.tasks.send([read({ endpoint })]);
+      await fixture.tasks.deliver(fetch, seenNow());
+      return [...fixture.system.calls()].flatMap(([name, count]) =>
+        name.startsWith("test dynamodb:") && count > (before.get(name) ?? 0)
+          ? [name.replace("test dynamodb:", "")]
+          : [],
+      );
+    };
+    await requests("income");
+    fixture.clock = new Date(fixture.clock.getTime() + 10_000);
+    const usual = ["BatchExecuteStatement", "BatchGetItem"];
+    expect((await requests("profile")).toSorted()).toEqual(usual);
+    expect((await requests("documents")).toSorted()).toEqual([...usual, "UpdateItem"]);
+  });
+
   test("more tasks than the rate allows wait for the next window", async () => {
     // Five calls per minute are three windows of one call.
     const slow = { ...provider, requestsPerMinute: 5 };
