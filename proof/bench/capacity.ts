@@ -92,5 +92,5 @@ export function limitsOf(settings: Settings, counts: Counts, busiestShare: numbe
 /** Calls per minute that the provider's rate windows allow. */
 function callsPerMinute({ provider }: Settings): number {
   const { callsPerWindow, windowInSeconds } = windowsOf(provider.requestsPerMinute);
-  return Math.floor((callsPerWindow * 60) / windowInSeconds);
+  return Math.round((callsPerWindow * 60) / windowInSeconds);
 }
