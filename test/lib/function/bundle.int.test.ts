@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Bundle, bundle, createBundler } from "../../../lib/function/bundle.ts";
+import { type Bundle, bundle, bundleAll, createBundler } from "../../../lib/function/bundle.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 const perKind = ["users", "accounts", "endpoints", "company-accounts"];
@@ -41,9 +41,9 @@ function kilobytes(
   return Math.round(names.reduce((sum, name) => sum + measure(codeOf(built, name)), 0) / 1024);
 }
 
-describe("the bundle of each function", () => {
-  const bundles = new Map(entries.map((entry) => [entry, bundle(repository, entry)] as const));
+const bundles = await bundleAll(repository, entries);
 
+describe("the bundle of each function", () => {
   it.each([...bundles])("is ESM with a handler and everything that it imports: %s", (_, built) => {
     expect(codeOf(built)).toMatch(/export\{[^}]*\bas handler\b/);
     const packages = [...built.files]
