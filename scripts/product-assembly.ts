@@ -61,9 +61,10 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
   const known: unknown = JSON.parse(await readFile(file(existsSync(file(stage)) ? stage : "local"), "utf8"));
   const settings = join(directory, "settings.json");
   await writeFile(settings, JSON.stringify({ ...Object(known), ...changes }));
-  // The template is the same without CDK's checks, which `npm run check` runs.
-  const context = { stage, settings };
-  await synthesize({ outdir: directory, context, builtinCloudFormationValidation: false }, sharedBundles);
+  // The template is the same without CDK's checks, which `npm run check` runs, tree and stack traces.
+  const context = { stage, settings, "aws:cdk:disable-stack-trace": true };
+  const quick = { builtinCloudFormationValidation: false, treeMetadata: false };
+  await synthesize({ outdir: directory, context, ...quick }, sharedBundles);
   return productAssembly(directory);
 }
 

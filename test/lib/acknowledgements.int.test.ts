@@ -20,7 +20,7 @@ import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { allow } from "../../lib/function/permissions.ts";
 import { PipelineFunction } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { productionSettings, synthesized } from "./synthesized.ts";
+import { productionSettings, quickApp, synthesized } from "./synthesized.ts";
 
 const standIn = () => lambda.Code.fromInline("// stand-in");
 const stackOf = (app: App, written: object) =>
@@ -40,10 +40,7 @@ describe("the checks at synth", () => {
 
   /** An app checked as in `cdk synth`, without CDK's own validation, which takes seconds. */
   function checked(fill: (app: App) => void) {
-    const app = new App({
-      outdir: mkdtempSync(join(directory, "assembly-")),
-      builtinCloudFormationValidation: false,
-    });
+    const app = quickApp({ outdir: mkdtempSync(join(directory, "assembly-")) });
     fill(app);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     return app.synth();
@@ -115,7 +112,7 @@ describe("an acknowledgement", () => {
 describe("the packs of NIST, PCI and HIPAA", () => {
   /** Rules that production violates, without the pack's name, and the number of resources. */
   function findingsOf(Pack: new (scope: App) => NagPack, written: object): ReadonlyMap<string, number> {
-    const app = new App({ builtinCloudFormationValidation: false });
+    const app = quickApp();
     const stack = stackOf(app, written);
     stack.events.complete();
     const { violations } = new Pack(app).validateScope(stack);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App, Aspects, CfnOutput, CfnResource, type Environment, Stack, Tags } from "aws-cdk-lib";
+import { Aspects, CfnOutput, CfnResource, type Environment, Stack, Tags } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as kms from "aws-cdk-lib/aws-kms";
@@ -10,7 +10,7 @@ import * as sns from "aws-cdk-lib/aws-sns";
 import { afterAll, describe, expect, it } from "vitest";
 import { IncomeEvents, type PipelineOptions } from "../../lib/construct/income-events.ts";
 import { messageOf, settingsInError } from "./settings/settings-in-error.ts";
-import { productionSettings } from "./synthesized.ts";
+import { productionSettings, quickApp } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
 const inRegion = { region: "eu-central-1" };
@@ -18,7 +18,7 @@ const minimal = { production: false, subscribers: [{ name: "billing" }] };
 
 /** A stack of an app with pipelines in it. */
 function appWith(fill: (stack: Stack, add: Add) => void, env?: Environment) {
-  const app = new App({ builtinCloudFormationValidation: false });
+  const app = quickApp();
   const stack = new Stack(app, "Mine", env && { env });
   fill(stack, (id, written, options = {}) => {
     return new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written, ...options });

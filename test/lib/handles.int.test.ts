@@ -1,4 +1,4 @@
-import { App, CfnOutput, Duration, Fn, Size, Stack } from "aws-cdk-lib";
+import { CfnOutput, Duration, Fn, Size, Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import * as acm from "aws-cdk-lib/aws-certificatemanager";
 import { TextWidget } from "aws-cdk-lib/aws-cloudwatch";
@@ -8,12 +8,12 @@ import * as route53 from "aws-cdk-lib/aws-route53";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
-import { productionSettings } from "./synthesized.ts";
+import { productionSettings, quickApp } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
 const inTest = { stage: "test", where: "the test", codeOf };
 const stackWith = (...pipelines: readonly (readonly [id: string, written: object])[]) => {
-  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  const stack = new Stack(quickApp(), "Mine");
   const made = pipelines.map(
     ([id, written]) => new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written }),
   );
@@ -85,7 +85,7 @@ test("the app's widgets stand below the pipeline's, and subscribers may follow t
 const customDomain = { name: "hooks.example.com" };
 
 test("a certificate and a hosted zone of the app are taken, and the name leads to the API", () => {
-  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  const stack = new Stack(quickApp(), "Mine");
   const hostedZone = route53.HostedZone.fromHostedZoneAttributes(stack, "Zone", {
     hostedZoneId: "Z1",
     zoneName: "example.com",
@@ -118,7 +118,7 @@ test.each([
     "past CloudFront",
   ],
 ])("a hosted zone is refused with %s", (_, webhooks, refusal) => {
-  const stack = new Stack(new App(), "Mine");
+  const stack = new Stack(quickApp(), "Mine");
   const hostedZone = route53.HostedZone.fromHostedZoneId(stack, "Zone", "Z1");
   const certificate = acm.Certificate.fromCertificateArn(
     stack,
@@ -133,7 +133,7 @@ test.each([
 });
 
 test("durations, sizes, principals and ARNs that are known at deploy time are settings as CDK writes them", () => {
-  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  const stack = new Stack(quickApp(), "Mine");
   const topicArn = new sns.Topic(stack, "Topic").topicArn;
   const events = new IncomeEvents(stack, "Events", {
     ...inTest,
@@ -190,7 +190,7 @@ test.each([
   ],
 ])("refuses %s", (_, settings, refusal) => {
   const props = { ...inTest, written: { production: false, ...settings } };
-  expect(() => new IncomeEvents(new Stack(new App(), "Mine"), "Events", props)).toThrow(refusal);
+  expect(() => new IncomeEvents(new Stack(quickApp(), "Mine"), "Events", props)).toThrow(refusal);
 });
 
 test.each([
@@ -198,7 +198,7 @@ test.each([
   ["invoke", "lambda:InvokeFunction"],
   ["none", undefined],
 ])("a role and a user of the app are principals: reading is %s", (reading, reads) => {
-  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  const stack = new Stack(quickApp(), "Mine");
   const role = new iam.Role(stack, "Role", { assumedBy: new iam.AccountRootPrincipal() });
   const user = new iam.User(stack, "User");
   const literal = "arn:aws:iam::111122223333:role/r";
@@ -228,7 +228,7 @@ test.each([
 });
 
 test("a role of the app in another account is refused with the remedy", () => {
-  const app = new App();
+  const app = quickApp();
   const env = { region: "eu-central-1" };
   const elsewhere = new Stack(app, "Elsewhere", { env: { ...env, account: "210987654321" } });
   const role = new iam.Role(elsewhere, "Role", { assumedBy: new iam.AccountRootPrincipal() });

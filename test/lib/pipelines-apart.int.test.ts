@@ -1,13 +1,14 @@
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { expect, it } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { pipelinesIn, resourcesOf } from "../../packages/cli/core/pipelines.ts";
+import { quickApp } from "./synthesized.ts";
 
 /** A stack with a pipeline for each id. */
 function templateWith(ids: readonly string[]): Template {
-  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  const stack = new Stack(quickApp(), "Mine");
   const codeOf = () => lambda.Code.fromInline("// stand-in");
   const written = { production: false, subscribers: [{ name: "billing" }] };
   for (const id of ids) new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written });

@@ -1,16 +1,17 @@
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { expect, test } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
+import { quickApp } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
 const inTest = { stage: "test", where: "the test", codeOf };
 const inRegion =
   (region?: string, settings = {}) =>
   () => {
-    const stack = new Stack(new App(), "Mine", region === undefined ? {} : { env: { region } });
+    const stack = new Stack(quickApp(), "Mine", region === undefined ? {} : { env: { region } });
     return new IncomeEvents(stack, "Events", { ...inTest, written: { production: false, ...settings } });
   };
 
@@ -53,6 +54,6 @@ test.each([
   ["the region that is given", { region: "eu-central-1" }, "eu-central-1"],
 ])("a stage's own stack with a key has %s", (_, env, expected) => {
   const written = { production: false, encryption: { keyArn } };
-  const stack = new IncomeEventsStack(new App(), "Mine", { ...inTest, written, ...(env && { env }) });
+  const stack = new IncomeEventsStack(quickApp(), "Mine", { ...inTest, written, ...(env && { env }) });
   expect(stack.region).toBe(expected);
 });

@@ -1,16 +1,17 @@
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { describe, expect, it } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
+import { quickApp } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
 const minimal = { production: false, subscribers: [{ name: "billing" }] };
 
 /** A stack of an app with a pipeline in it. */
 function appWith(fill: (stack: Stack, add: (id: string, written: object) => IncomeEvents) => void) {
-  const stack = new Stack(new App({ builtinCloudFormationValidation: false }), "Mine");
+  const stack = new Stack(quickApp(), "Mine");
   fill(
     stack,
     (id, written) => new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written }),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { App } from "aws-cdk-lib";
+import { App, type AppProps } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { z } from "zod";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
@@ -64,8 +64,7 @@ function synthesizeAnew(settings: unknown, stage: string): Synthesized {
 }
 
 function read(settings: unknown, stage: string, outdir: string): Synthesized {
-  // CDK's own validation takes seconds; `cdk synth` runs it.
-  const app = new App({ outdir, builtinCloudFormationValidation: false });
+  const app = quickApp({ outdir });
   const bundles = new Map<string, unknown>();
   const codeOf = (entry: string, slice: unknown) => {
     bundles.set(entry, JSON.parse(JSON.stringify(slice)));
@@ -98,6 +97,19 @@ function read(settings: unknown, stage: string, outdir: string): Synthesized {
     },
     bundles,
   };
+}
+
+/**
+ * An app without what no test of a template reads: CDK's own validation, which takes seconds, the tree of
+ * constructs and their stack traces.
+ */
+export function quickApp(props: Pick<AppProps, "outdir"> = {}): App {
+  return new App({
+    ...props,
+    builtinCloudFormationValidation: false,
+    treeMetadata: false,
+    context: { "aws:cdk:disable-stack-trace": true },
+  });
 }
 
 /** A logical id without CDK's hash. */

@@ -1,9 +1,8 @@
-import { App } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { RecoveryVaultStack } from "../../../lib/recovery-vault-stack.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
-import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
+import { nameOf, productionSettings, quickApp, synthesized } from "../synthesized.ts";
 import { production, targetOf } from "../synthesized-stages.ts";
 
 const vaultArn = "arn:aws:backup:eu-west-1:210987654321:backup-vault:income-events";
@@ -78,7 +77,7 @@ it.each(["arn:aws:s3:::bucket", "income-events", "arn:aws:backup:eu-west-1:1:bac
 );
 
 it("the vault of another account accepts copies only from the stages' account, and has its own key", () => {
-  const app = new App({ builtinCloudFormationValidation: false });
+  const app = quickApp();
   const stack = new RecoveryVaultStack(app, "Recovery", { sourceAccount: "123456789012" });
   const template = Template.fromStack(stack);
   template.hasResource("AWS::Backup::BackupVault", {
