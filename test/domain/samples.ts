@@ -7,6 +7,7 @@ import { type Document, documentAfter } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import { applyEvent, type State } from "../../domain/state/state.ts";
+import { anyCharacter } from "../support/any-character.ts";
 
 /** Samples for the domain's tests. */
 export const accountId = "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10";
@@ -83,5 +84,5 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
     minLength: 1,
     maxLength: 8,
   }),
-  fc.string({ unit: "binary", minLength: 1 }),
+  fc.string({ unit: anyCharacter, minLength: 1 }),
 );

@@ -11,6 +11,7 @@ import {
   writeEnvelope,
 } from "../../../domain/event/envelope.ts";
 import { eventTypes, webhookKinds } from "../../../domain/event/events.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 
 const envelope: Envelope = {
   schemaVersion: envelopeVersion,
@@ -20,9 +21,9 @@ const envelope: Envelope = {
   body: { type: "text", text: "{}" },
 };
 
-const filled = fc.string({ minLength: 1, unit: "binary" });
+const filled = fc.string({ minLength: 1, unit: anyCharacter });
 const bodies: fc.Arbitrary<Body> = fc.oneof(
-  fc.string({ unit: "binary" }).map((text) => ({ type: "text", text }) as const),
+  fc.string({ unit: anyCharacter }).map((text) => ({ type: "text", text }) as const),
   fc
     .uint8Array({ minLength: 1 })
     .map((bytes) => ({ type: "base64", base64: Buffer.from(bytes).toString("base64") }) as const),
@@ -52,7 +53,7 @@ describe("an envelope", () => {
   });
 
   it("contains headers if the mapping reads some, and is read without them", () => {
-    const texts = fc.dictionary(fc.string(), fc.string({ unit: "binary" }));
+    const texts = fc.dictionary(fc.string(), fc.string({ unit: anyCharacter }));
     fc.assert(
       fc.property(texts, (headers) => {
         const text = writeEnvelope({ ...envelope, headers });
@@ -94,7 +95,7 @@ describe("a body", () => {
   });
 
   it("in UTF-8 is sent as text, without a changed character", () => {
-    const wellFormed = fc.string({ unit: "binary" }).filter((text) => !/[\uFFFE\uFFFF]/.test(text));
+    const wellFormed = fc.string({ unit: anyCharacter }).filter((text) => !/[\uFFFE\uFFFF]/.test(text));
     fc.assert(
       fc.property(wellFormed, (text) => {
         expect(bodyOf(Buffer.from(text))).toEqual({ type: "text", text });

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { FailureError } from "../../../domain/core/failures.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 
-const anyText = fc.string({ unit: "binary", maxLength: 12 });
+const anyText = fc.string({ unit: anyCharacter, maxLength: 12 });
 
 /** Texts close to a seed: cut, with words and other texts inserted; and any text at all. */
 export function near(seeds: readonly string[], words: readonly string[]): fc.Arbitrary<string> {
@@ -14,7 +15,10 @@ export function near(seeds: readonly string[], words: readonly string[]): fc.Arb
       return text.slice(0, begin) + put + text.slice(begin + cut);
     }, seed),
   );
-  return fc.oneof({ weight: 9, arbitrary: edited }, { weight: 1, arbitrary: fc.string({ unit: "binary" }) });
+  return fc.oneof(
+    { weight: 9, arbitrary: edited },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
+  );
 }
 
 /**

@@ -16,6 +16,7 @@ import { createJobs } from "../../../packages/console/jobs.ts";
 import { consoleRoutes } from "../../../packages/console/routes.ts";
 import { type ConsoleServer, startConsole } from "../../../packages/console/server.ts";
 import { consoleContext } from "../../packages/console/console-context.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 import { enterConsole } from "../../support/console-session.ts";
 import { expectCleanPrototypes, failsAsSaid, near } from "./near.ts";
 
@@ -182,7 +183,7 @@ describe("a command line, whatever its words are", () => {
         "--limit",
         ...words,
       ),
-      fc.string({ unit: "binary", maxLength: 8 }),
+      fc.string({ unit: anyCharacter, maxLength: 8 }),
     ),
     { maxLength: 6 },
   );

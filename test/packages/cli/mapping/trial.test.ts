@@ -6,10 +6,11 @@ import { trialText } from "../../../../packages/cli/mapping/report.ts";
 import { checkMapping } from "../../../../packages/cli/mapping/stage-mapping.ts";
 import { tryMapping } from "../../../../packages/cli/mapping/trial.ts";
 import { fixtureText } from "../../../fixtures/field/fixture-text.ts";
+import { anyCharacter } from "../../../support/any-character.ts";
 import { mapping } from "./providers.ts";
 
 const unusual = ["__proto__", "constructor", "toString", "id", "event", "type", "account_id", "data", "time"];
-const name = fc.oneof(fc.constantFrom(...unusual), fc.string({ unit: "binary", maxLength: 8 }));
+const name = fc.oneof(fc.constantFrom(...unusual), fc.string({ unit: anyCharacter, maxLength: 8 }));
 const leaf = fc.oneof(
   fc.constantFrom<unknown>(
     "linked",
@@ -20,7 +21,7 @@ const leaf = fc.oneof(
     null,
     true,
   ),
-  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.string({ unit: anyCharacter, maxLength: 20 }),
   fc.double({ noNaN: true }),
 );
 const { value } = fc.letrec((tie) => ({
