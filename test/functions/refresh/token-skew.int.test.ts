@@ -44,13 +44,14 @@ async function live(
       log: keptLog().log,
     });
     const statuses: number[] = [];
+    let { token = "" } = await secret.current();
     for (let passed = 0; passed < 4 * 60; passed += 1) {
       if (passed % 15 === 7) {
         if (failing(Math.floor(passed / 15))) sandbox.fault({ path: "/token/refresh", status: 503 });
         await run().catch(() => undefined);
         sandbox.clearFaults();
+        ({ token = "" } = await secret.current());
       }
-      const { token = "" } = await secret.current();
       const answer = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, {
         headers: { authorization: `Bearer ${token}` },
       });

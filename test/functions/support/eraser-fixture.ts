@@ -11,7 +11,7 @@ import { eraser } from "../../../functions/erase/eraser.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
-import { deliver } from "./lambda.ts";
+import { context, settle, sqsEvent } from "./lambda.ts";
 
 /** Exceeds an item, however it is compressed. */
 export const large = () => JSON.stringify(randomBytes(20_000).toString("base64"));
@@ -93,11 +93,10 @@ export function eraserFixture(tables: string) {
    */
   async function run(handler = eraser(made.fixture.dependencies)): Promise<number> {
     for (let count = 0; ; count += 1) {
-      const [waiting] = await made.system.receive(made.fixture.queueUrl);
-      if (waiting === undefined) return count;
-      await made.system.send(made.fixture.queueUrl, waiting.Body ?? "");
-      await drop(waiting.ReceiptHandle);
-      await deliver(made.system, made.fixture.queueUrl, handler);
+      const messages = await made.system.receive(made.fixture.queueUrl);
+      if (messages.length === 0) return count;
+      const answer = await handler(sqsEvent(messages), context);
+      await settle(made.system, made.fixture.queueUrl, messages, answer);
     }
   }
   const drop = (ReceiptHandle: string | undefined) =>

@@ -35,7 +35,19 @@ export async function deliver(
   receives: Receives = {},
 ): Promise<readonly string[]> {
   const messages = await system.receive(queueUrl);
-  const { batchItemFailures } = await handler(sqsEvent(messages, receives), context);
+  return settle(system, queueUrl, messages, await handler(sqsEvent(messages, receives), context));
+}
+
+/**
+ * Deletes the messages that a handler does not report.
+ * @returns the bodies of the others
+ */
+export async function settle(
+  system: TestSystem,
+  queueUrl: string,
+  messages: Awaited<ReturnType<TestSystem["receive"]>>,
+  { batchItemFailures }: SQSBatchResponse,
+): Promise<readonly string[]> {
   const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   for (const { MessageId = "", ReceiptHandle } of messages) {
     if (!kept.has(MessageId))
