@@ -69,7 +69,8 @@ function writeSchemas(folder: string): void {
 
 function compileTo(source: string, dist: string): void {
   const tsc = join(repository, "node_modules/.bin/tsc");
-  execFileSync(tsc, ["-p", source, "--outDir", dist], { stdio: "inherit" });
+  // `npm run check` checks the types, which takes five times as long as to emit them.
+  execFileSync(tsc, ["-p", source, "--noCheck", "--outDir", dist], { stdio: "inherit" });
 }
 
 function manifestOf(source: string) {
