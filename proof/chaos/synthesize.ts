@@ -53,7 +53,9 @@ function changes({ provider }: StageFile, slowness: number): object {
       register: lasting(10),
       archive: lasting(4),
       erase: lasting(3),
-      // The default for `reconcile`: with less time than its longest call, a tick compares one user only.
+      // With less time than its longest call, over a minute, a tick compares one user only. The default, five
+      // minutes, is how long the end of a run would wait for a tick whose call hangs.
+      reconcile: { timeoutSeconds: 60 + Math.ceil(15 * slowness) },
     },
   };
 }
