@@ -35,7 +35,7 @@ type Merged = MergedReceipt<Receipt>;
 const secondsPerDay = 86_400;
 /** Few writers update one event's counter concurrently, since duplicates within a batch are merged. */
 const maxAttempts = 8;
-/** Number of events whose receipts a process remembers. */
+/** Maximum number of events whose receipts a process remembers; it then forgets them all. */
 const maxRemembered = 5_000;
 
 /** The recorder of receipts for a table. */
@@ -57,12 +57,6 @@ export function receiptRecorder(
 ) {
   /** Receipts that this process wrote last, by event. Another writer may have changed or erased them since. */
   const remembered = new Map<string, Receipts>();
-  const remember = (name: string, receipts: Receipts) => {
-    remembered.delete(name);
-    remembered.set(name, receipts);
-    const [oldest] = remembered.keys();
-    if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
-  };
 
   const insert = ({ receipt: { event, body }, messages }: Merged) => {
     const receivedAt = Math.floor(Date.parse(event.receivedAt) / 1000);
@@ -88,7 +82,8 @@ export function receiptRecorder(
       if (updated === undefined) return "duplicate";
       const outcome = stored ? await count(write, key, stored, updated) : await insert(merged);
       if (outcome === "written") {
-        remember(name, updated);
+        if (remembered.size >= maxRemembered) remembered.clear();
+        remembered.set(name, updated);
         return stored ? "duplicate" : "first";
       }
       // The event is known, or another writer was faster.

@@ -51,7 +51,11 @@ export function versionedRecords(
         ? {
             type: "insert",
             key,
-            attributes: { schemaVersion: itemVersion, ...loggedAs(updated), state: updated },
+            attributes: {
+              schemaVersion: itemVersion,
+              [loggedNameIndex.attribute]: loggedName(updated.subject),
+              state: updated,
+            },
           }
         : { type: "update", key, attribute: "state", value: updated, where: [isStill] },
     );
@@ -88,8 +92,4 @@ export function versionedRecords(
     },
     ...revising(new Map()),
   };
-}
-
-function loggedAs({ subject }: State): object {
-  return { [loggedNameIndex.attribute]: loggedName(subject) };
 }

@@ -69,23 +69,21 @@ const kindsByPrefix = {
   [linkPrefix]: "links",
 };
 
+/** An attribute in an expression. No name in it can then be a reserved word. */
+const at = (...path: readonly string[]) => path.map((name) => `#${name}`).join(".");
+const namesOf = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [`#${name}`, name]));
+
 /** Documents contain their data; only their owner is read. */
+const read = [
+  ...[["event"], ["body", "key"], ["state", "userId"], ["state", "latest", "event"], ["document", "userId"]],
+  ...[
+    ["readiness", "accounts"],
+    ["readiness", "version"],
+  ],
+];
 const projection = {
-  ProjectionExpression:
-    "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event, #document.#userId, #readiness.#accounts, " +
-    "#readiness.#version",
-  ExpressionAttributeNames: {
-    "#event": "event",
-    "#body": "body",
-    "#key": "key",
-    "#document": "document",
-    "#state": "state",
-    "#latest": "latest",
-    "#userId": "userId",
-    "#readiness": "readiness",
-    "#accounts": "accounts",
-    "#version": "version",
-  },
+  ProjectionExpression: ["pk", "sk", ...read.map((path) => at(...path))].join(", "),
+  ExpressionAttributeNames: namesOf(...read.flat()),
 };
 
 export function erasableRecords(client: DynamoDBClient, tableName: string): ErasableRecords {
@@ -151,9 +149,9 @@ function forgetting(
   if (announced !== undefined) {
     const { version, accounts } = withoutAccounts(announced, erased);
     return {
-      UpdateExpression: "SET #readiness.#accounts = :accounts, #readiness.#version = :version",
-      ConditionExpression: "#readiness.#version = :known",
-      ExpressionAttributeNames: { "#readiness": "readiness", "#accounts": "accounts", "#version": "version" },
+      UpdateExpression: `SET ${at("readiness", "accounts")} = :accounts, ${at("readiness", "version")} = :version`,
+      ConditionExpression: `${at("readiness", "version")} = :known`,
+      ExpressionAttributeNames: namesOf("readiness", "accounts", "version"),
       ExpressionAttributeValues: marshall({
         ":accounts": accounts,
         ":version": version,
@@ -163,22 +161,17 @@ function forgetting(
   }
   if (sk.startsWith(documentPrefix) || sk.startsWith(versionPrefix)) {
     return {
-      UpdateExpression: "REMOVE #document.#userId",
-      ConditionExpression: "#document.#userId = :user",
-      ExpressionAttributeNames: { "#document": "document", "#userId": "userId" },
+      UpdateExpression: `REMOVE ${at("document", "userId")}`,
+      ConditionExpression: `${at("document", "userId")} = :user`,
+      ExpressionAttributeNames: namesOf("document", "userId"),
       ExpressionAttributeValues: marshall({ ":user": userId }),
     };
   }
   return {
     // A cause without a message, so that nothing is announced again.
-    UpdateExpression: "SET #state.#latest = :again",
-    ConditionExpression: "#state.#latest.#event.#userId = :user",
-    ExpressionAttributeNames: {
-      "#state": "state",
-      "#latest": "latest",
-      "#event": "event",
-      "#userId": "userId",
-    },
+    UpdateExpression: `SET ${at("state", "latest")} = :again`,
+    ConditionExpression: `${at("state", "latest", "event", "userId")} = :user`,
+    ExpressionAttributeNames: namesOf("state", "latest", "event", "userId"),
     ExpressionAttributeValues: marshall({ ":again": { cause: "again" }, ":user": userId }),
   };
 }

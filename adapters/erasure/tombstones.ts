@@ -64,19 +64,13 @@ export function tombstones(
   return {
     place: async (digest, correlationId) => {
       const noted =
-        correlationId === undefined ? "" : ", #correlation = if_not_exists(#correlation, :correlation)";
+        correlationId === undefined ? "" : ", correlationId = if_not_exists(correlationId, :correlation)";
       const { Attributes = {} } = await client.send(
         new UpdateItemCommand({
           TableName: tableName,
           Key: marshall(tombstoneKey(digest)),
-          UpdateExpression: `SET #erased = if_not_exists(#erased, :now), #expires = :expires, #version = :version, #found = if_not_exists(#found, :nothing)${noted}`,
-          ExpressionAttributeNames: {
-            ...(noted && { "#correlation": "correlationId" }),
-            "#erased": "erasedAt",
-            "#expires": "expiresAt",
-            "#found": "found",
-            "#version": "schemaVersion",
-          },
+          UpdateExpression: `SET erasedAt = if_not_exists(erasedAt, :now), expiresAt = :expires, schemaVersion = :version, #found = if_not_exists(#found, :nothing)${noted}`,
+          ExpressionAttributeNames: { "#found": "found" },
           ExpressionAttributeValues: marshall({
             ...(noted && { ":correlation": correlationId }),
             ":now": now().toISOString(),

@@ -109,10 +109,7 @@ export async function fetchDocument(
   return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not handled")));
 }
 
-/**
- * Whether the call need not wait for the stored document and the tombstones: the task is so new that no document can
- * cover it, and the relay has just read the tombstones. They are read before the write as for any other task.
- */
+/** Whether a call need not wait for the table: nothing can cover the task, and the relay has just read the tombstones. */
 function isCalledEarly({ task, ...delivered }: Task): boolean {
   return delivered.receives === 1 && isOfReceipt(task) && isTooNewToBeCovered(delivered);
 }

@@ -106,8 +106,13 @@ export async function verifyStart(
   const { subject, correlationId } = check.task;
   const { messageId, sentAt: since, firstReceivedAt, receives } = check.delivery;
   const { versionedRecords, documents, provider, readDocuments, startEndpoints, clock, log } = dependencies;
+  const waitUntilDue = (now: number) => {
+    const wait = Math.ceil((since - now) / 1000 + dependencies.readAfterSeconds);
+    // DynamoDB's clock shows whole seconds.
+    if (wait > 0) throw waiting("the start can still be answered", wait + 1, 0);
+  };
   // SQS's longest delay may end before the check is due, which SQS's own times show without a read.
-  if (receives === 1) waitUntilDue(since, firstReceivedAt, dependencies);
+  if (receives === 1) waitUntilDue(firstReceivedAt);
   // The checks of a batch share one request.
   const [state, ...unranged] = await Promise.all([
     versionedRecords.loadState(subject),
@@ -115,7 +120,7 @@ export async function verifyStart(
   ]);
   // A disconnected account has no data to come; a new connection has its own start.
   if (state?.connected !== true || state.deleted) return "skipped";
-  waitUntilDue(since, timeBefore(clock(), [check.delivery]), dependencies);
+  waitUntilDue(timeBefore(clock(), [check.delivery]));
   const leftIn = (found: readonly (StoredDocument | undefined)[], endpoints: readonly string[]) => {
     const read = found.flatMap((stored) => stored?.document ?? []);
     const isRead = (name: string) =>
@@ -132,16 +137,6 @@ export async function verifyStart(
   await requestDocuments(check, readable, dependencies);
   log("START_UNANSWERED", { subject, correlationId, count: unanswered.length });
   return "done";
-}
-
-/** @throws a waiting failure if it is too early; DynamoDB's clock shows whole seconds, so a second is added */
-function waitUntilDue(
-  since: number,
-  now: number,
-  { readAfterSeconds }: Pick<FetcherDependencies, "readAfterSeconds">,
-): void {
-  const wait = Math.ceil((since - now) / 1000 + readAfterSeconds);
-  if (wait > 0) throw waiting("the start can still be answered", wait + 1, 0);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import type { Send, VisibilityChange } from "../../adapters/sqs/sqs-sender.ts";
-import { type Failure, waiting } from "../../domain/core/failures.ts";
+import type { messageVisibility, Send } from "../../adapters/sqs/sqs-sender.ts";
+import { waiting } from "../../domain/core/failures.ts";
 import type { LoadState } from "../../domain/message/consequences.ts";
 import { atDeadline, isWaitedFor } from "../../domain/readiness/readiness.ts";
 import { readDeadline, secondsUntilCheck } from "../../domain/readiness/stored-readiness.ts";
@@ -22,11 +22,7 @@ export function deadlineKeeper({
   readonly loadState: LoadState;
   /** DynamoDB's clock, in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Changes the visibility of messages. @returns the failure of each, in order, or undefined */
-  readonly changeVisibility: (
-    queueUrl: string,
-    messages: readonly VisibilityChange[],
-  ) => Promise<readonly (Failure | undefined)[]>;
+  readonly changeVisibility: ReturnType<typeof messageVisibility>;
   readonly send: Send;
   readonly queue: { readonly url: string; readonly deadLetterUrl: string };
   readonly log: Log;

@@ -123,17 +123,15 @@ async function dropErased(
 }
 
 function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: RelayDependencies): Derived {
+  // No correlation id: logs would show a canary as an event.
+  const without = (consequences: readonly Consequence[]) => {
+    return { change: undefined, correlationId: undefined, subjects: [], consequences };
+  };
   const expired = readExpired(record);
-  if (expired !== undefined) {
-    const consequences = expired.map((superseded) => ({ type: "removeObject", superseded }) as const);
-    return { change: undefined, correlationId: undefined, subjects: [], consequences };
-  }
+  if (expired !== undefined)
+    return without(expired.map((superseded) => ({ type: "removeObject", superseded })));
   const canary = readCanary(record);
-  if (canary !== undefined) {
-    const consequences = [{ type: "confirmCanary", id: canary } as const];
-    // No correlation id: logs would show it as an event.
-    return { change: undefined, correlationId: undefined, subjects: [], consequences };
-  }
+  if (canary !== undefined) return without([{ type: "confirmCanary", id: canary }]);
   const change = readChange(record);
   const erasure = erasesOnDeletion ? erasureOnDeletion(change) : undefined;
   const correlationId = correlationOfChange(change);

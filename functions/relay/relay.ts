@@ -100,17 +100,14 @@ async function writeInside(
   revise: Revise,
   dependencies: RelayDependencies,
 ): Promise<void> {
-  const inside = steps.flatMap((step) =>
-    step.consequences.filter(isInside).map((consequence) => ({ step, consequence })),
+  const writes = steps.flatMap((step) =>
+    step.consequences.filter(isInside).map((consequence) => ({
+      step,
+      partition: partitionOf(subjectOf(consequence)),
+      run: () => write(consequence, revise, dependencies),
+    })),
   );
-  const partitions = new Map<string, Write[]>();
-  for (const { step, consequence } of inside) {
-    const partition = partitionOf(subjectOf(consequence));
-    const writes = partitions.get(partition) ?? [];
-    writes.push({ step, run: () => write(consequence, revise, dependencies) });
-    partitions.set(partition, writes);
-  }
-  await Promise.all([...partitions.values()].map(inOrder));
+  await Promise.all([...Map.groupBy(writes, ({ partition }) => partition).values()].map(inOrder));
 }
 
 /** Neither waits for other consequences, nor do others wait for it. */
@@ -122,13 +119,10 @@ async function performUnordered(
     consequence.type === "link"
       ? link(consequence.userId, consequence.accountId)
       : removeSuperseded(consequence.superseded);
-  const performed = steps.flatMap((step) =>
-    step.failure === undefined
-      ? step.consequences.filter(isUnordered).map(async (consequence) => {
-          step.failure ??= await attempt(() => perform(consequence));
-        })
-      : [],
-  );
+  const performed = steps.map(async (step) => {
+    const consequences = step.failure === undefined ? step.consequences.filter(isUnordered) : [];
+    for (const consequence of consequences) step.failure ??= await attempt(() => perform(consequence));
+  });
   await Promise.all(performed);
 }
 
@@ -148,42 +142,28 @@ async function inOrder(writes: readonly Write[]): Promise<void> {
 async function sendAll(steps: readonly Step[], dependencies: RelayDependencies): Promise<readonly Unsent[]> {
   const { send, queues, publish } = dependencies;
   const outgoing = steps.flatMap((step, index) =>
-    outgoingOf(step).map((consequence) => ({ index, consequence })),
+    outgoingOf(step).map((consequence) => ({ index, ...consequence })),
   );
-  const tasks = outgoing.flatMap(({ index, consequence }) =>
-    consequence.type === "call" ? [{ index, task: consequence.task }] : [],
-  );
+  const ofType = <Type extends Outgoing["type"]>(type: Type) =>
+    outgoing.filter((each): each is Extract<typeof each, { type: Type }> => each.type === type);
   const [failedTasks, , ...failed] = await Promise.all([
-    sendTasks(tasks, dependencies),
+    sendTasks(ofType("call"), dependencies),
     sendCanaries(
-      outgoing.flatMap(({ consequence }) => (consequence.type === "confirmCanary" ? consequence.id : [])),
+      ofType("confirmCanary").map(({ id }) => id),
       dependencies,
     ),
     deliver(
       send,
       queues.erase,
-      outgoing.flatMap(({ index, consequence }) =>
-        consequence.type === "erase" ? [{ index, body: writeEraseTask(consequence.task) }] : [],
-      ),
+      ofType("erase").map(({ index, task }) => ({ index, body: writeEraseTask(task) })),
     ),
     sendDeadlines(
-      outgoing.flatMap(({ index, consequence }) =>
-        consequence.type === "endWait" ? [{ index, body: writeDeadline(consequence.deadline) }] : [],
-      ),
+      ofType("endWait").map(({ index, deadline }) => ({ index, body: writeDeadline(deadline) })),
       dependencies,
     ),
-    publish(
-      outgoing.flatMap(({ index, consequence }) =>
-        consequence.type === "publish"
-          ? [{ index, message: consequence.message, storage: consequence.storage }]
-          : [],
-      ),
-    ),
+    publish(ofType("publish")),
   ]);
-  const unsent = failed.flat().map(({ text: { index }, failure, subscriber }) => {
-    return { index, failure, subscriber };
-  });
-  return [...failedTasks, ...unsent];
+  return [...failedTasks, ...failed.flat().map(({ text: { index }, ...unsent }) => ({ index, ...unsent }))];
 }
 
 /** The index of a record whose consequence was not sent; `subscriber` if only this subscriber's queue refused it. */
@@ -285,13 +265,8 @@ function countSettled(steps: readonly Step[]): number {
   return end < 0 ? steps.length : end;
 }
 
-async function attempt(run: () => Promise<void>): Promise<Failure | undefined> {
-  try {
-    await run();
-    return undefined;
-  } catch (error) {
-    return failureOf(error);
-  }
+function attempt(run: () => Promise<void>): Promise<Failure | undefined> {
+  return Promise.try(run).then(() => undefined, failureOf);
 }
 
 function subjectOf(consequence: Inside): Subject {
