@@ -4,7 +4,7 @@ import { existsSync, globSync, mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { closeServer, listen } from "../http-server.ts";
@@ -48,8 +48,11 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Runn
   const environment = options.environment ?? process.env;
   const endpoint = environment.DYNAMODB_ENDPOINT;
   if (options.engine === undefined && endpoint !== undefined && endpoint !== "") return external(endpoint);
-  if (options.keep !== undefined) mkdirSync(options.keep, { recursive: true, mode: 0o700 });
-  const kind = (await dynamoDbLocal(options, environment)) ?? dynoxide(options);
+  // The engine runs in a directory of its own.
+  const keep = options.keep && resolve(options.keep);
+  if (keep !== undefined) mkdirSync(keep, { recursive: true, mode: 0o700 });
+  const resolved = { ...options, keep };
+  const kind = (await dynamoDbLocal(resolved, environment)) ?? dynoxide(resolved);
   if (kind === undefined) throw noEngine(options.engine);
   return start(kind, environment);
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { networkInterfaces, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
@@ -58,9 +58,10 @@ async function expectSecretAndHost(address: string): Promise<void> {
 
 describe("the table engine", () => {
   test.each(["dynamodb-local", "dynoxide"] as const)(
-    "%s starts, answers on loopback only, and is gone when closed",
+    "%s starts, also with a relative directory for its state, answers on loopback only, and is gone when closed",
     async (engine) => {
-      const running = await startDynamoDb({ engine });
+      const keep = relative(process.cwd(), await mkdtemp(join(emptyDirectory, "state-")));
+      const running = await startDynamoDb({ engine, keep });
       expect(await isUp(running.url)).toBe(true);
       for (const address of outsideAddresses())
         expect(await isUp(`http://${address}:${new URL(running.url).port}`)).toBe(false);
