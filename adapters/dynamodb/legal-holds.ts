@@ -9,17 +9,9 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import type { ReadKey } from "./batching-reader.ts";
+import { itemReader, type ReadKey } from "./batching-reader.ts";
 import { isWritten } from "./batching-writer.ts";
-import {
-  holdKey,
-  itemVersion,
-  partitionOf,
-  readItem,
-  stateKey,
-  subjectOfPartition,
-  versionPrefix,
-} from "./keys.ts";
+import { holdKey, itemVersion, partitionOf, stateKey, subjectOfPartition, versionPrefix } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
 export type LegalHold = { readonly at: string; readonly reason: string };
@@ -69,9 +61,7 @@ export function legalHolds(client: DynamoDBClient, TableName: string): LegalHold
     return (await client.send(get)).Item !== undefined;
   };
   const ownerOf = async (subject: Subject) => {
-    const Key = marshall(stateKey(subject));
-    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-    const state = Item === undefined ? undefined : readItem(Item).state;
+    const state = (await itemReader(client, TableName)(stateKey(subject)))?.state;
     return isFields(state) ? optionalText(state, "userId") : undefined;
   };
   const versionsOf = async function* (subject: Subject) {

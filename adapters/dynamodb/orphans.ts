@@ -1,7 +1,6 @@
 import {
   DeleteItemCommand,
   type DynamoDBClient,
-  GetItemCommand,
   PutItemCommand,
   paginateQuery,
 } from "@aws-sdk/client-dynamodb";
@@ -12,6 +11,7 @@ import {
   parseFoundDeletion,
   parseOrphanMark,
 } from "../../domain/reconcile/orphans.ts";
+import { itemReader } from "./batching-reader.ts";
 import { itemVersion, orphanKey, readItem } from "./keys.ts";
 
 export type OrphanItem = "mark" | "deletion";
@@ -53,9 +53,8 @@ export function orphans(client: DynamoDBClient, TableName: string): Orphans {
   };
   return {
     mark: async (accountId) => {
-      const Key = marshall(orphanKey("mark", accountId));
-      const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-      return Item && parseOrphanMark(readItem(Item).mark);
+      const item = await itemReader(client, TableName)(orphanKey("mark", accountId));
+      return item && parseOrphanMark(item.mark);
     },
     marks: () => list("mark", parseOrphanMark),
     deletions: () => list("deletion", parseFoundDeletion),

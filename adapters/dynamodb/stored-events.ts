@@ -1,7 +1,6 @@
 import {
   DeleteItemCommand,
   type DynamoDBClient,
-  GetItemCommand,
   paginateQuery,
   type QueryCommandInput,
 } from "@aws-sdk/client-dynamodb";
@@ -11,7 +10,8 @@ import { type Body, parseBody } from "../../domain/event/envelope.ts";
 import { type IncomeEvent, parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts, type Receipts } from "../../domain/event/receipts.ts";
 import { ownerOf, type Subject } from "../../domain/event/subjects.ts";
-import { eventKey, eventPrefix, itemVersion, partitionOf, readItem } from "./keys.ts";
+import { itemReader } from "./batching-reader.ts";
+import { eventKey, eventPrefix, itemVersion, partitionOf } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
 /** A stored event without its body, and how often it was received. */
@@ -63,10 +63,8 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
       }
     },
     detailsOf: async (event) => {
-      const Key = marshall(eventKey(ownerOf(event), event.id));
-      const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-      if (Item === undefined) return undefined;
-      const item = readItem(Item);
+      const item = await itemReader(client, TableName)(eventKey(ownerOf(event), event.id));
+      if (item === undefined) return undefined;
       return { body: parseBody(item.body), keptUntil: new Date(numberOf(item, "expiresAt") * 1000) };
     },
     erase: async (owner) => {

@@ -1,4 +1,4 @@
-import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { numberOf, textOf } from "../../domain/core/parse.ts";
 import {
@@ -9,8 +9,9 @@ import {
   type RefusedKind,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
+import { itemReader } from "../dynamodb/batching-reader.ts";
 import { isWritten } from "../dynamodb/batching-writer.ts";
-import { erasureReportKey, itemVersion, readItem } from "../dynamodb/keys.ts";
+import { erasureReportKey, itemVersion } from "../dynamodb/keys.ts";
 
 /** Progress of an erasure. It contains counts and no ids. */
 export type ErasureReport = {
@@ -79,10 +80,8 @@ export async function readReport(
   tableName: string,
   id: string,
 ): Promise<ErasureReport | undefined> {
-  const Key = marshall(erasureReportKey(id));
-  const { Item } = await client.send(new GetItemCommand({ TableName: tableName, Key, ConsistentRead: true }));
-  if (Item === undefined) return undefined;
-  const item = readItem(Item);
+  const item = await itemReader(client, tableName)(erasureReportKey(id));
+  if (item === undefined) return undefined;
   return {
     step: textOf(item, "step"),
     isDone: item.isDone === true,

@@ -1,9 +1,4 @@
-import {
-  type DynamoDBClient,
-  GetItemCommand,
-  QueryCommand,
-  UpdateItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { fieldsOf, isFields, optionalText, present, textOf } from "../../domain/core/parse.ts";
 import {
@@ -14,7 +9,8 @@ import {
   type RefusedKind,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
-import { itemVersion, readItem, tombstoneKey } from "../dynamodb/keys.ts";
+import { itemReader } from "../dynamodb/batching-reader.ts";
+import { itemVersion, tombstoneKey } from "../dynamodb/keys.ts";
 
 /**
  * What remains of an erased subject: when it was first erased, under which correlation id, so that later erasures
@@ -133,10 +129,8 @@ export async function readErasure(
   tableName: string,
   digest: string,
 ): Promise<KeptErasure | undefined> {
-  const Key = marshall(tombstoneKey(digest));
-  const { Item } = await client.send(new GetItemCommand({ TableName: tableName, Key, ConsistentRead: true }));
-  if (Item === undefined) return undefined;
-  const item = readItem(Item);
+  const item = await itemReader(client, tableName)(tombstoneKey(digest));
+  if (item === undefined) return undefined;
   const found = Object.values(isFields(item.found) ? item.found : {});
   return { erasedAt: textOf(item, "erasedAt"), found: found.map(parseFound) };
 }

@@ -106,10 +106,25 @@ export class CircuitBreaker {
 
   /** @returns false if the state has changed since it was read */
   async #write(seen: Breaker, next: Breaker): Promise<boolean> {
-    const isWritten = await replace(this.#client, this.#tableName, seen, next);
-    if (isWritten) this.#cache(next);
+    const isReplaced = await isWritten(
+      this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#tableName,
+          Key: marshall(breakerKey),
+          UpdateExpression: "SET openUntil = :openUntil, opened = :opened, schemaVersion = :version",
+          ConditionExpression: `openUntil = :seen${seen.openUntil === 0 ? " OR attribute_not_exists(openUntil)" : ""}`,
+          ExpressionAttributeValues: marshall({
+            ":openUntil": next.openUntil,
+            ":opened": next.opened,
+            ":seen": seen.openUntil,
+            ":version": itemVersion,
+          }),
+        }),
+      ),
+    );
+    if (isReplaced) this.#cache(next);
     else this.#cached = undefined;
-    return isWritten;
+    return isReplaced;
   }
 
   #reporter(probe?: Breaker): (result: CallResult) => Promise<void> {
@@ -150,28 +165,4 @@ export async function loadBreaker(read: ReadKey): Promise<Breaker> {
   const fields = await read(breakerKey);
   if (fields === undefined) return closed;
   return { openUntil: numberOf(fields, "openUntil"), opened: numberOf(fields, "opened") };
-}
-
-async function replace(
-  client: DynamoDBClient,
-  tableName: string,
-  seen: Breaker,
-  next: Breaker,
-): Promise<boolean> {
-  return isWritten(
-    client.send(
-      new UpdateItemCommand({
-        TableName: tableName,
-        Key: marshall(breakerKey),
-        UpdateExpression: "SET openUntil = :openUntil, opened = :opened, schemaVersion = :version",
-        ConditionExpression: `openUntil = :seen${seen.openUntil === 0 ? " OR attribute_not_exists(openUntil)" : ""}`,
-        ExpressionAttributeValues: marshall({
-          ":openUntil": next.openUntil,
-          ":opened": next.opened,
-          ":seen": seen.openUntil,
-          ":version": itemVersion,
-        }),
-      }),
-    ),
-  );
 }

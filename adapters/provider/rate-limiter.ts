@@ -33,14 +33,6 @@ type Caller = {
   readonly refuse: (error: unknown) => void;
 };
 
-type RateLimiterOptions = {
-  readonly now: () => Date;
-  /** A time in milliseconds that never goes back. */
-  readonly elapsed?: () => number;
-  /** Resolves when the callers of a batch have arrived. */
-  readonly gathered?: () => Promise<unknown>;
-};
-
 /**
  * Limits calls to the provider: all callers together make at most `requestsPerMinute` calls in any minute. Calls that
  * one environment wants concurrently are leased from the window's counter as one batch. A call that comes alone needs
@@ -58,8 +50,9 @@ export class RateLimiter {
   readonly #callers: Caller[] = [];
   #isGranting = false;
   #usedUp = -1;
-  #reservation = new Reservation(-1);
+  #reservation: Reservation;
 
+  /** @param gathered resolves when the callers of a batch have arrived */
   constructor(
     counters: CallCounters,
     requestsPerMinute: number,
@@ -68,7 +61,11 @@ export class RateLimiter {
       elapsed = () => performance.now(),
       // The callers of a batch arrive in one turn of the event loop, since one read resumes them all.
       gathered = () => new Promise((resolve) => setImmediate(resolve)),
-    }: RateLimiterOptions,
+    }: {
+      readonly now: () => Date;
+      readonly elapsed?: () => number;
+      readonly gathered?: () => Promise<unknown>;
+    },
   ) {
     const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
     this.#counters = counters;
@@ -78,6 +75,7 @@ export class RateLimiter {
     this.#callsPerWindow = callsPerWindow;
     this.#reservable = reservableCalls(requestsPerMinute);
     this.#length = windowInSeconds * 1000;
+    this.#reservation = new Reservation(-1, elapsed);
   }
 
   /**
@@ -98,7 +96,7 @@ export class RateLimiter {
 
   /** Throws as `permit` does if this environment knows that the window is used up. Makes no request. */
   gate(): void {
-    if (this.#usedUp !== this.#windowNow() || this.#reservation.hasFree(this.#elapsed())) return;
+    if (this.#usedUp !== this.#windowNow() || this.#reservation.hasFree()) return;
     throw this.#failureUntilEndOf(this.#usedUp);
   }
 
@@ -126,16 +124,10 @@ export class RateLimiter {
   async #takeReserved(serviceTime: number, isAlone: boolean): Promise<(() => void) | undefined> {
     if (serviceTime === 0 || this.#reservable === 0) return undefined;
     const period = periodOf(serviceTime);
-    if (this.#reservation.period !== period) this.#reservation = new Reservation(period);
-    const reservation = this.#reservation;
-    if (isAlone && !reservation.isExhausted && !reservation.hasFree(this.#elapsed())) {
-      const calls = reservation.nextSize;
-      const key = callReservationKey(period);
-      const used = await this.#counters.take(key, period, calls, this.#reservable);
-      if (used === undefined) reservation.add(calls);
-      else reservation.isExhausted = true;
-    }
-    return reservation.take(this.#elapsed);
+    if (this.#reservation.period !== period) this.#reservation = new Reservation(period, this.#elapsed);
+    const reserve = async (calls: number) =>
+      (await this.#counters.take(callReservationKey(period), period, calls, this.#reservable)) === undefined;
+    return this.#reservation.take(isAlone ? reserve : undefined);
   }
 
   async #leaseBatch(callers: readonly Caller[]): Promise<void> {

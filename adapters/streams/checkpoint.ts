@@ -1,9 +1,10 @@
-import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { parseRun, type Run } from "../../domain/reconcile/reconciliation.ts";
 import { parseRunRequest, type RunRequest } from "../../domain/reconcile/run-request.ts";
+import { itemReader } from "../dynamodb/batching-reader.ts";
 import { isWritten } from "../dynamodb/batching-writer.ts";
-import { itemVersion, type Key, readItem, reconciliationKey, runRequestKey } from "../dynamodb/keys.ts";
+import { itemVersion, type Key, reconciliationKey, runRequestKey } from "../dynamodb/keys.ts";
 
 /** Stores the progress of some work between its steps. */
 export type Checkpoint<T> = {
@@ -45,10 +46,8 @@ export function checkpointAt<T extends { readonly version: number }>(
 ): Checkpoint<T> {
   return {
     load: async () => {
-      const { Item } = await client.send(
-        new GetItemCommand({ TableName: tableName, Key: marshall(key), ConsistentRead: true }),
-      );
-      return Item === undefined ? undefined : parse(readItem(Item)[attribute]);
+      const item = await itemReader(client, tableName)(key);
+      return item && parse(item[attribute]);
     },
     save: async (step) => {
       const next = { ...step, version: step.version + 1 };

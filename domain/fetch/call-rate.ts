@@ -53,38 +53,39 @@ const minuteMillis = 60_000;
  */
 export class Reservation {
   readonly period: number;
-  /** Whether the period's counter is used up. */
-  isExhausted = false;
-  readonly #slots: { freeAt: number }[] = [];
+  readonly #elapsed: () => number;
+  /** From when on each slot is free. */
+  readonly #freeFrom: number[] = [];
+  #isExhausted = false;
 
-  constructor(period: number) {
+  /** @param elapsed returns a time in milliseconds that never goes back */
+  constructor(period: number, elapsed: () => number) {
     this.period = period;
+    this.#elapsed = elapsed;
   }
 
-  /** How many calls to reserve next, as many as before within limits: an environment that is busy soon has enough. */
-  get nextSize(): number {
-    return Math.min(mostReserved, Math.max(leastReserved, this.#slots.length));
-  }
-
-  add(calls: number): void {
-    this.#slots.push(...Array.from({ length: calls }, () => ({ freeAt: Number.NEGATIVE_INFINITY })));
-  }
-
-  hasFree(elapsed: number): boolean {
-    return this.#slots.some(({ freeAt }) => freeAt <= elapsed);
+  hasFree(): boolean {
+    return this.#freeFrom.some((time) => time <= this.#elapsed());
   }
 
   /**
-   * Takes a free slot.
-   * @param elapsed returns a time in milliseconds that never goes back
+   * Takes a free slot. If there is none, reserves as many calls as before, within limits: a busy environment soon has
+   * enough.
+   * @param reserve returns whether the period had so many calls left
    * @returns to be called when the call has ended; undefined if no slot is free
    */
-  take(elapsed: () => number): (() => void) | undefined {
-    const slot = this.#slots.find(({ freeAt }) => freeAt <= elapsed());
-    if (slot === undefined) return undefined;
-    slot.freeAt = Number.POSITIVE_INFINITY;
+  async take(reserve?: (calls: number) => Promise<boolean>): Promise<(() => void) | undefined> {
+    const slots = this.#freeFrom;
+    if (reserve !== undefined && !this.#isExhausted && !this.hasFree()) {
+      const calls = Math.min(mostReserved, Math.max(leastReserved, slots.length));
+      if (await reserve(calls)) slots.push(...Array<number>(calls).fill(Number.NEGATIVE_INFINITY));
+      else this.#isExhausted = true;
+    }
+    const slot = slots.findIndex((time) => time <= this.#elapsed());
+    if (slot < 0) return undefined;
+    slots[slot] = Number.POSITIVE_INFINITY;
     return () => {
-      slot.freeAt = elapsed() + minuteMillis;
+      slots[slot] = this.#elapsed() + minuteMillis;
     };
   }
 }

@@ -73,31 +73,27 @@ describe("reserved calls", () => {
     );
   });
 
-  it("are free again a minute after the call has ended, not after it began", () => {
+  it("are free again a minute after the call has ended, not after it began", async () => {
     let time = 0;
-    const elapsed = () => time;
-    const reservation = new Reservation(0);
-    expect(reservation.take(elapsed)).toBeUndefined();
-    reservation.add(2);
-    const [first, second] = [reservation.take(elapsed), reservation.take(elapsed)];
-    expect([first, second]).toEqual([expect.any(Function), expect.any(Function)]);
+    const reservation = new Reservation(0, () => time);
+    expect(await reservation.take()).toBeUndefined();
+    const first = await reservation.take(async () => true);
+    expect(await reservation.take()).toEqual(expect.any(Function));
     time = 90_000;
-    expect(reservation.hasFree(time)).toBe(false);
+    expect(reservation.hasFree()).toBe(false);
     first?.();
     time += 59_999;
-    expect(reservation.take(elapsed)).toBeUndefined();
+    expect(await reservation.take()).toBeUndefined();
     time += 1;
-    expect(reservation.take(elapsed)).toEqual(expect.any(Function));
-    expect(reservation.hasFree(time)).toBe(false);
+    expect(await reservation.take()).toEqual(expect.any(Function));
+    expect(reservation.hasFree()).toBe(false);
   });
 
-  it("are reserved two at first, then as many as before, up to eight", () => {
-    const reservation = new Reservation(0);
-    const sizes = Array.from({ length: 6 }, () => {
-      const size = reservation.nextSize;
-      reservation.add(size);
-      return size;
-    });
-    expect(sizes).toEqual([2, 2, 4, 8, 8, 8]);
+  it("are reserved two at first, then as many as before, up to eight, until none is left", async () => {
+    const reservation = new Reservation(0, () => 0);
+    const asked: number[] = [];
+    const reserve = async (calls: number) => asked.push(calls) <= 6;
+    for (let call = 0; call < 40; call += 1) await reservation.take(reserve);
+    expect(asked).toEqual([2, 2, 4, 8, 8, 8, 8]);
   });
 });
