@@ -167,7 +167,6 @@ async function flowThrough(
   const namesOf = ({ kind, body }: Webhook) => [identify(kind, Buffer.from(body)), ...documentsOf(body)];
   const waiting = new Set(load.flatMap(namesOf));
   const began = performance.now();
-  const reading = readUntilEmpty(running, waiting);
   const queue = load.entries();
   const sender = async () => {
     for (const [index, webhook] of queue) {
@@ -176,8 +175,8 @@ async function flowThrough(
       await post(running, webhook);
     }
   };
-  await Promise.all(Array.from({ length: sendersAtOnce }, sender));
-  const arrivedAt = await reading;
+  const senders = Array.from({ length: sendersAtOnce }, sender);
+  const [arrivedAt] = await Promise.all([readUntilEmpty(running, waiting), ...senders]);
   const latenciesOf = (areDocuments: boolean) =>
     [...arrivedAt]
       .filter(([name]) => name.startsWith("account/") === areDocuments)
