@@ -7,7 +7,6 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { STSClient } from "@aws-sdk/client-sts";
-import { type DynamoDbEngine, startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
 import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
@@ -29,18 +28,16 @@ export type LocalSystem = {
   close(): Promise<void>;
 };
 
-/** A gateway with real engines; without `dynamodb`, calls to tables find no engine. */
+/** A gateway with real engines; without the URL of one, calls to tables find none. */
 export async function startLocalSystem(
-  options: { dynamodb?: DynamoDbEngine; engines?: Partial<GatewayOptions> } = {},
+  options: { tables?: string; engines?: Partial<GatewayOptions> } = {},
 ): Promise<LocalSystem> {
   const queues = await startQueuesAndObjects({ region });
-  const tables =
-    options.dynamodb === undefined ? undefined : await startDynamoDb({ engine: options.dynamodb });
   const secrets = createSecretsEngine({ region, account });
   const gateway = await startGateway({
     region,
     account,
-    dynamodbUrl: tables?.url ?? "http://127.0.0.1:1",
+    dynamodbUrl: options.tables ?? "http://127.0.0.1:1",
     queues: queues.queues,
     s3Url: queues.url,
     secrets,
@@ -59,7 +56,7 @@ export async function startLocalSystem(
     },
     close: async () => {
       await gateway.close();
-      await Promise.all([queues.close(), tables?.close()]);
+      await queues.close();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   BatchExecuteStatementCommand,
   type BatchStatementRequest,
@@ -16,44 +17,47 @@ import {
 } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
 import type { ThrottleEvent } from "@income-events/local-stack/gateway/tables/throttle-events.ts";
 import type { Interceptor, Principal } from "@income-events/local-stack/gateway/types.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeOnEachTable } from "../../../../support/engines.ts";
 import { account, clients, type LocalSystem, region, startLocalSystem } from "../local-system.ts";
 
-const tableArn = `arn:aws:dynamodb:${region}:${account}:table/Facts`;
+// The engines are shared with other files.
+const facts = `Facts-${randomUUID()}`;
+const tableArn = `arn:aws:dynamodb:${region}:${account}:table/${facts}`;
 
 function insert(pk: string, size = 1): BatchStatementRequest {
   return {
-    Statement: `INSERT INTO "Facts" VALUE {'pk': ?, 'sk': 'a', 'v': ?}`,
+    Statement: `INSERT INTO "${facts}" VALUE {'pk': ?, 'sk': 'a', 'v': ?}`,
     Parameters: [{ S: pk }, { S: "x".repeat(size) }],
   };
 }
 
 function update(pk: string, known: string): BatchStatementRequest {
   return {
-    Statement: `UPDATE "Facts" SET v = ? WHERE pk = ? AND sk = 'a' AND v = ?`,
+    Statement: `UPDATE "${facts}" SET v = ? WHERE pk = ? AND sk = 'a' AND v = ?`,
     Parameters: [{ S: "y" }, { S: pk }, { S: known }],
   };
 }
 
 function select(pk: string, ConsistentRead = false): BatchStatementRequest {
   return {
-    Statement: `SELECT * FROM "Facts" WHERE pk = ? AND sk = 'a'`,
+    Statement: `SELECT * FROM "${facts}" WHERE pk = ? AND sk = 'a'`,
     Parameters: [{ S: pk }],
     ConsistentRead,
   };
 }
 
-describe.each(["dynamodb-local", "dynoxide"] as const)("batched statements on %s", (dynamodb) => {
+await describeOnEachTable("batched statements", (tables) => {
   const throttled: ThrottleEvent[] = [];
   let system: LocalSystem;
   let streamArn: string | undefined;
 
   beforeAll(async () => {
     const onThrottled = (event: ThrottleEvent) => void throttled.push(event);
-    system = await startLocalSystem({ dynamodb, engines: { countsCapacity: true, onThrottled } });
+    system = await startLocalSystem({ tables, engines: { countsCapacity: true, onThrottled } });
     const { TableDescription } = await clients(system, system.operator).dynamodb.send(
       new CreateTableCommand({
-        TableName: "Facts",
+        TableName: facts,
         BillingMode: "PAY_PER_REQUEST",
         KeySchema: [
           { AttributeName: "pk", KeyType: "HASH" },
@@ -87,7 +91,7 @@ describe.each(["dynamodb-local", "dynoxide"] as const)("batched statements on %s
 
   async function stored(pk: string): Promise<boolean> {
     const Key = { pk: { S: pk }, sk: { S: "a" } };
-    const get = new GetItemCommand({ TableName: "Facts", Key });
+    const get = new GetItemCommand({ TableName: facts, Key });
     return (await clients(system, system.operator).dynamodb.send(get)).Item !== undefined;
   }
 
@@ -110,7 +114,7 @@ describe.each(["dynamodb-local", "dynoxide"] as const)("batched statements on %s
     });
     expect(await stored("p3")).toBe(false);
     await expect(run([select("p1")], inserter)).rejects.toThrow("dynamodb:PartiQLSelect");
-    const remove = { Statement: `DELETE FROM "Facts" WHERE pk = 'p1' AND sk = 'a'` };
+    const remove = { Statement: `DELETE FROM "${facts}" WHERE pk = 'p1' AND sk = 'a'` };
     await expect(run([remove], inserter)).rejects.toThrow("dynamodb:PartiQLDelete");
     expect(await run([remove], system.caller("remover", ["dynamodb:PartiQLDelete", tableArn]))).toEqual([
       "done",
@@ -128,7 +132,7 @@ describe.each(["dynamodb-local", "dynoxide"] as const)("batched statements on %s
   });
 
   test("have at most 8,192 characters each", async () => {
-    const statement = `SELECT * FROM "Facts" WHERE pk = 'a' AND sk = 'a'`;
+    const statement = `SELECT * FROM "${facts}" WHERE pk = 'a' AND sk = 'a'`;
     expect(await run([{ Statement: statement.padEnd(8_192) }])).toEqual(["x"]);
     await expect(run([{ Statement: statement.padEnd(8_193) }])).rejects.toMatchObject({
       name: "ValidationException",
@@ -177,7 +181,7 @@ describe.each(["dynamodb-local", "dynoxide"] as const)("batched statements on %s
       "ThrottlingError",
     );
     expect(await Promise.all(["t1", "t2", "t1b"].map(stored))).toEqual([true, false, true]);
-    const event = { tableName: "Facts", metric: "WriteThrottleEvents" };
+    const event = { tableName: facts, metric: "WriteThrottleEvents" };
     expect(throttled).toEqual([event, event]);
     const all = failStatements(
       Buffer.from(JSON.stringify({ Statements: [insert("t5")] })),

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
@@ -16,33 +17,36 @@ import {
   GetShardIteratorCommand,
   ListStreamsCommand,
 } from "@aws-sdk/client-dynamodb-streams";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeOnEachTable } from "../../../../support/engines.ts";
 import { account, clients, type LocalSystem, region, startLocalSystem } from "../local-system.ts";
 
-const tableArn = `arn:aws:dynamodb:${region}:${account}:table/Facts`;
-const otherArn = `arn:aws:dynamodb:${region}:${account}:table/Others`;
+// The engines are shared with other files.
+const facts = `Facts-${randomUUID()}`;
+const others = `Others-${randomUUID()}`;
+const arnOf = (table: string) => `arn:aws:dynamodb:${region}:${account}:table/${table}`;
+const [tableArn, otherArn] = [arnOf(facts), arnOf(others)];
 
-const engines = ["dynamodb-local", "dynoxide"] as const;
-
-describe.each(engines)("the capacity that calls consume on %s", (engine) => {
+await describeOnEachTable("the capacity that calls consume", (tables) => {
   test("is counted for each caller and action, by the size of items; a refused condition is a write too", async () => {
-    const system = await startLocalSystem({ dynamodb: engine, engines: { countsCapacity: true } });
+    const system = await startLocalSystem({ tables, engines: { countsCapacity: true } });
     const { dynamodb } = clients(system, system.operator);
+    const counted = `Counted-${randomUUID()}`;
     await dynamodb.send(
       new CreateTableCommand({
-        TableName: "Facts",
+        TableName: counted,
         BillingMode: "PAY_PER_REQUEST",
         KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
         AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
       }),
     );
     const item = (size: number) => ({ pk: { S: "a" }, text: { S: "x".repeat(size) } });
-    const put = { TableName: "Facts", Item: item(10) };
+    const put = { TableName: counted, Item: item(10) };
     await dynamodb.send(new PutItemCommand(put));
     await dynamodb.send(new PutItemCommand({ ...put, Item: item(2_500) }));
     const onlyNew = new PutItemCommand({ ...put, ConditionExpression: "attribute_not_exists(pk)" });
     await expect(dynamodb.send(onlyNew)).rejects.toThrow(ConditionalCheckFailedException);
-    const get = { TableName: "Facts", Key: { pk: { S: "a" } } };
+    const get = { TableName: counted, Key: { pk: { S: "a" } } };
     const { ConsumedCapacity } = await dynamodb.send(new GetItemCommand({ ...get, ConsistentRead: true }));
     await dynamodb.send(new GetItemCommand(get));
     expect(ConsumedCapacity?.CapacityUnits).toBe(1);
@@ -54,14 +58,14 @@ describe.each(engines)("the capacity that calls consume on %s", (engine) => {
   });
 });
 
-describe.each(engines)("tables on %s", (engine) => {
+await describeOnEachTable("tables", (tables) => {
   let system: LocalSystem;
   let streamArn: string;
 
   beforeAll(async () => {
-    system = await startLocalSystem({ dynamodb: engine });
+    system = await startLocalSystem({ tables });
     const { dynamodb } = clients(system, system.operator);
-    for (const TableName of ["Facts", "Others"]) {
+    for (const TableName of [facts, others]) {
       const { TableDescription } = await dynamodb.send(
         new CreateTableCommand({
           TableName,
@@ -71,7 +75,7 @@ describe.each(engines)("tables on %s", (engine) => {
           StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
         }),
       );
-      if (TableName === "Facts") streamArn = TableDescription?.LatestStreamArn ?? "";
+      if (TableName === facts) streamArn = TableDescription?.LatestStreamArn ?? "";
     }
   });
 
@@ -81,7 +85,7 @@ describe.each(engines)("tables on %s", (engine) => {
 
   test("ARNs in answers have the local system's region and account", async () => {
     const described = await clients(system, system.operator).dynamodb.send(
-      new DescribeTableCommand({ TableName: "Facts" }),
+      new DescribeTableCommand({ TableName: facts }),
     );
     expect(described.Table?.TableArn).toBe(tableArn);
     expect(streamArn).toMatch(`${tableArn}/stream/`);
@@ -91,12 +95,12 @@ describe.each(engines)("tables on %s", (engine) => {
   test("a caller does to a table what its role allows, by the table's name or ARN, and no more", async () => {
     const caller = system.caller("reader", ["dynamodb:GetItem", tableArn]);
     const { dynamodb } = clients(system, caller);
-    for (const TableName of ["Facts", tableArn]) {
+    for (const TableName of [facts, tableArn]) {
       const { Item } = await dynamodb.send(new GetItemCommand({ TableName, Key: { pk: { S: "none" } } }));
       expect(Item).toBeUndefined();
     }
     await expect(
-      dynamodb.send(new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "x" } } })),
+      dynamodb.send(new PutItemCommand({ TableName: facts, Item: { pk: { S: "x" } } })),
     ).rejects.toMatchObject({
       name: "AccessDeniedException",
       message: expect.stringContaining(
@@ -104,7 +108,7 @@ describe.each(engines)("tables on %s", (engine) => {
       ),
     });
     await expect(
-      dynamodb.send(new GetItemCommand({ TableName: "Others", Key: { pk: { S: "none" } } })),
+      dynamodb.send(new GetItemCommand({ TableName: others, Key: { pk: { S: "none" } } })),
     ).rejects.toThrow(otherArn);
   });
 
@@ -114,10 +118,10 @@ describe.each(engines)("tables on %s", (engine) => {
       system.caller("reads", ["dynamodb:GetItem", tableArn]),
     ];
     await clients(system, writer).dynamodb.send(
-      new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "shared" }, v: { N: "1" } } }),
+      new PutItemCommand({ TableName: facts, Item: { pk: { S: "shared" }, v: { N: "1" } } }),
     );
     const { Item } = await clients(system, reader).dynamodb.send(
-      new GetItemCommand({ TableName: "Facts", Key: { pk: { S: "shared" } } }),
+      new GetItemCommand({ TableName: facts, Key: { pk: { S: "shared" } } }),
     );
     expect(Item?.v).toEqual({ N: "1" });
   });
@@ -130,14 +134,14 @@ describe.each(engines)("tables on %s", (engine) => {
       ["dynamodb:PutItem", otherArn],
     );
     const { dynamodb } = clients(system, caller);
-    const put = { Put: { TableName: "Others", Item: { pk: { S: "t" } } } };
+    const put = { Put: { TableName: others, Item: { pk: { S: "t" } } } };
     const check = (TableName: string) => ({
       ConditionCheck: { TableName, Key: { pk: { S: "c" } }, ConditionExpression: "attribute_not_exists(pk)" },
     });
-    const sent = await dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [put, check("Facts")] }));
+    const sent = await dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [put, check(facts)] }));
     expect(sent.$metadata.httpStatusCode).toBe(200);
     await expect(
-      dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [put, check("Others")] })),
+      dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [put, check(others)] })),
     ).rejects.toThrow(`dynamodb:ConditionCheckItem on resource: ${otherArn}`);
   });
 
@@ -145,32 +149,32 @@ describe.each(engines)("tables on %s", (engine) => {
     const caller = system.caller("batchwriter", ["dynamodb:BatchWriteItem", tableArn]);
     const { dynamodb } = clients(system, caller);
     const requests = [{ PutRequest: { Item: { pk: { S: "b" } } } }];
-    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { Facts: requests } }));
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [facts]: requests } }));
     await expect(
-      dynamodb.send(new BatchWriteItemCommand({ RequestItems: { Facts: requests, Others: requests } })),
+      dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [facts]: requests, [others]: requests } })),
     ).rejects.toThrow(`dynamodb:BatchWriteItem on resource: ${otherArn}`);
   });
 
   test("a batch read needs its own permission on every table, and answers for the keys that are there", async () => {
     await clients(system, system.operator).dynamodb.send(
-      new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "read" } } }),
+      new PutItemCommand({ TableName: facts, Item: { pk: { S: "read" } } }),
     );
     const caller = system.caller("batchreader", ["dynamodb:BatchGetItem", tableArn]);
     const { dynamodb } = clients(system, caller);
     const request = { Keys: [{ pk: { S: "read" } }, { pk: { S: "none" } }], ConsistentRead: true };
     const { Responses, UnprocessedKeys } = await dynamodb.send(
-      new BatchGetItemCommand({ RequestItems: { Facts: request } }),
+      new BatchGetItemCommand({ RequestItems: { [facts]: request } }),
     );
-    expect(Responses).toEqual({ Facts: [{ pk: { S: "read" } }] });
+    expect(Responses).toEqual({ [facts]: [{ pk: { S: "read" } }] });
     expect(UnprocessedKeys).toEqual({});
     await expect(
-      dynamodb.send(new BatchGetItemCommand({ RequestItems: { Facts: request, Others: request } })),
+      dynamodb.send(new BatchGetItemCommand({ RequestItems: { [facts]: request, [others]: request } })),
     ).rejects.toThrow(`dynamodb:BatchGetItem on resource: ${otherArn}`);
   });
 
   test("an item has at most 400 KB, and a page of a query or scan about 1 MB", async () => {
     const { dynamodb } = clients(system, system.operator);
-    const TableName = "Pages";
+    const TableName = `Pages-${randomUUID()}`;
     await dynamodb.send(
       new CreateTableCommand({
         TableName,
@@ -211,10 +215,10 @@ describe.each(engines)("tables on %s", (engine) => {
       ["dynamodb:ListStreams", "*"],
     );
     await clients(system, system.operator).dynamodb.send(
-      new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "streamed" } } }),
+      new PutItemCommand({ TableName: facts, Item: { pk: { S: "streamed" } } }),
     );
     const { streams } = clients(system, caller);
-    const listed = await streams.send(new ListStreamsCommand({ TableName: "Facts" }));
+    const listed = await streams.send(new ListStreamsCommand({ TableName: facts }));
     expect(listed.Streams).toMatchObject([{ StreamArn: streamArn }]);
     const described = await streams.send(new DescribeStreamCommand({ StreamArn: streamArn }));
     expect(described).toMatchObject({ StreamDescription: { StreamArn: streamArn } });
