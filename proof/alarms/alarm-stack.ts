@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
 import type { Fault } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import {
@@ -27,12 +28,21 @@ export type AlarmStack = AsyncDisposable & {
   readonly setToken: (seconds: number, ago?: number) => Promise<void>;
 };
 
+/** Tests share their run's assemblies and engine. */
+export type StackSource = {
+  readonly synthesize?: typeof synthesizeProduct;
+  readonly engine?: DynamoDbEngine;
+};
+
 const secret = "the webhooks' secret";
 
-export async function startAlarmStack(onProgress: (step: string) => void): Promise<AlarmStack> {
+export async function startAlarmStack(
+  onProgress: (step: string) => void,
+  { synthesize = synthesizeProduct, ...engine }: StackSource = {},
+): Promise<AlarmStack> {
   await using cleanup = new AsyncDisposableStack();
   onProgress("Synthesizing the stack of the stage compressed");
-  const product = cleanup.use(await synthesizeProduct("compressed", alarmSettings));
+  const product = cleanup.use(await synthesize("compressed", alarmSettings));
   const provider = cleanup.adopt(await startTestProvider(), ({ close }) => close());
   const overrides: { readonly matching: RegExp; readonly answer: ProviderAnswer }[] = [];
   provider.answer = (request) => {
@@ -44,6 +54,7 @@ export async function startAlarmStack(onProgress: (step: string) => void): Promi
       assembly: product.directory,
       parameters: { ProviderBaseUrl: provider.url },
       maximumProcesses: 2,
+      ...engine,
       deduplicationSeconds: 300 / alarmSettings.divideDurationsBy,
       onProgress,
     }),

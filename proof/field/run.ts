@@ -10,7 +10,7 @@ import type { Access } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
 import { synthesizeProduct } from "../../scripts/product-assembly.ts";
 import compressed from "../../stages/compressed.json" with { type: "json" };
-import { makeToken } from "../alarms/alarm-stack.ts";
+import { makeToken, type StackSource } from "../alarms/alarm-stack.ts";
 import { readBodies, readDeadLetters } from "../scenario/snapshot.ts";
 import {
   type AnswerInput,
@@ -57,15 +57,19 @@ const message = z.looseObject({
 type Message = z.output<typeof message>;
 
 /** Runs every input on a local stack with a provider that answers as told. */
-export async function runField(): Promise<readonly FieldResult[]> {
+export async function runField({
+  synthesize = synthesizeProduct,
+  ...engine
+}: StackSource = {}): Promise<readonly FieldResult[]> {
   await using cleanup = new AsyncDisposableStack();
-  const product = cleanup.use(await synthesizeProduct("compressed", settings));
+  const product = cleanup.use(await synthesize("compressed", settings));
   const provider = cleanup.adopt(await startTestProvider(), ({ close }) => close());
   const stack = cleanup.adopt(
     await startStack({
       assembly: product.directory,
       parameters: { ProviderBaseUrl: provider.url },
       maximumProcesses: 2,
+      ...engine,
       deduplicationSeconds: 300 / compressed.divideDurationsBy,
     }),
     ({ close }) => close(),

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AlarmStack, startAlarmStack } from "../../proof/alarms/alarm-stack.ts";
 import { alarmsWithoutScenario, entryOf, type Outcome, runScenarios } from "../../proof/alarms/run.ts";
 import { scenarios } from "../../proof/alarms/scenarios.ts";
+import { fastEngine } from "../support/engines.ts";
+import { synthesizeProduct } from "../support/running-product.ts";
 import { shareOfTier } from "../support/share-of-tier.ts";
 
 /** One scenario of each kind: a dead letter, webhooks, a function that fails, the token. */
@@ -16,7 +18,10 @@ describe("each alarm of the synthesized stack, on this machine", () => {
   let outcomes: readonly Outcome[];
 
   beforeAll(async () => {
-    system = await startAlarmStack(() => undefined);
+    system = await startAlarmStack(() => undefined, {
+      synthesize: synthesizeProduct,
+      engine: await fastEngine(),
+    });
     outcomes = await runScenarios(system, played, () => undefined);
   });
   afterAll(() => system?.[Symbol.asyncDispose]());

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerInputs, webhookInputs } from "../../proof/field/inputs.ts";
 import { runField } from "../../proof/field/run.ts";
+import { fastEngine } from "../support/engines.ts";
+import { synthesizeProduct } from "../support/running-product.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures/field");
 
 describe("inputs that were reported from the field", () => {
   it("are handled as expected on a running stack", async () => {
-    const results = await runField();
+    const results = await runField({ synthesize: synthesizeProduct, engine: await fastEngine() });
     expect(results.map(({ name }) => name)).toEqual(
       expect.arrayContaining([...webhookInputs, ...answerInputs].map(({ name }) => name)),
     );

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { shellWords } from "../../support/command-line.ts";
 import { enterConsole } from "../../support/console-session.ts";
+import { fastEngine } from "../../support/engines.ts";
 import { runProgram } from "../../support/program.ts";
 import { synthesizeProduct } from "../../support/running-product.ts";
 
@@ -47,7 +48,7 @@ describe("npm start", () => {
       "packages/local-stack/start.ts",
       [
         ...["--assembly", product.directory, "--users", "1", "--logs", join(directory, "logs")],
-        ...["--json", file, ...page, ...freePorts],
+        ...["--json", file, "--engine", await fastEngine(), ...page, ...freePorts],
       ],
       { PATH: `${directory}:${process.env.PATH}`, DISPLAY: ":0", BROWSER: join(directory, "xdg-open") },
     );
