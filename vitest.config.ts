@@ -39,8 +39,9 @@ export const onEngines = {
     (name) => `test/support/run/${name}.ts`,
   ),
   setupFiles: ["test/support/run/repeat-laws.ts", "test/support/run/running-systems.ts"],
-  // They mostly wait for engines, queues and processes.
-  maxWorkers: 5,
+  // Chaos and the storm mostly wait; the others need the processor. More workers take the time that chaos's
+  // functions have.
+  maxWorkers: 4,
   // Files of one process share their imports: loading the SDK, CDK and the engines takes longer than most
   // tests.
   isolate: false,
