@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
 import type { Exchange } from "./api/http-api.ts";
 import { readAssembly } from "./assembly/read-assembly.ts";
@@ -134,7 +135,22 @@ async function registerAll({ stack, pipelines }: System, progress: Progress): Pr
   for (const pipeline of pipelines) {
     const { token } = pipeline.sandbox;
     await stack.setSecret(outputOf(pipeline, "TokenSecretArn"), JSON.stringify({ token }));
-    await invoke(stack, outputOf(pipeline, "RegisterFunctionName"));
+    await register(stack, outputOf(pipeline, "RegisterFunctionName"));
+  }
+}
+
+const registrationAttempts = 3;
+const millisecondsBetweenAttempts = 2_000;
+
+/** Repeats a registration that fails: on a busy machine, the sandbox may at first answer too late. */
+async function register(stack: LocalStack, functionName: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await invoke(stack, functionName);
+    } catch (error) {
+      if (attempt === registrationAttempts) throw error;
+      await delay(millisecondsBetweenAttempts);
+    }
   }
 }
 

@@ -44,7 +44,10 @@ export async function runSession<Result>(
     return announce(system.stack, { pipeline, sandbox, details, logs });
   });
   const programs: (() => Promise<void>)[] = [];
-  const opening = consoleOf(system, options, surface.notice);
+  const opening = consoleOf(system, options, (text) => {
+    // The console also fails because the system ends.
+    if (!ending.signal.aborted) surface.notice(text);
+  });
   try {
     await register();
     const page = await opening;
