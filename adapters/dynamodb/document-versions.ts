@@ -2,7 +2,7 @@ import { type DynamoDBClient, GetItemCommand, paginateQuery, QueryCommand } from
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, fieldsOf, numberOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import type { DataName } from "../../domain/fetch/document-name.ts";
+import type { DataName } from "../../domain/fetch/document.ts";
 import type { VersionWanted } from "../../domain/read/route.ts";
 import { readDocument, type StoredDocument } from "./documents.ts";
 import { partitionOf, readItem, versionKey, versionPrefix } from "./keys.ts";

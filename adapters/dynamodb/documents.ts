@@ -5,13 +5,14 @@ import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/
 import { decodeText, mediaTypeOf, plainJson } from "../../domain/core/text-encoding.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import {
+  type DataName,
   type Document,
   type DocumentStorage,
   expiryOf,
+  nameOfData,
   parseDocument,
   type SupersededObject,
 } from "../../domain/fetch/document.ts";
-import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/content.ts";
 import type { ObjectBucket, OverflowBucket } from "../s3/overflow-bucket.ts";
 import type { ReadKey } from "./batching-reader.ts";

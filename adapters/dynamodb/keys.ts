@@ -2,7 +2,7 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { checkSchemaVersion, type Fields } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
+import { type DataName, nameOfData } from "../../domain/fetch/document.ts";
 
 /** A key of the table. Each user, account and company account has a partition. Only this file builds keys. */
 export type Key = { readonly pk: string; readonly sk: string };

@@ -10,7 +10,7 @@ import { batchesOf } from "../../domain/core/batches.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import type { DataName } from "../../domain/fetch/document-name.ts";
+import type { DataName } from "../../domain/fetch/document.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { readDocument, type StoredDocument } from "./documents.ts";
 import { documentKey, documentPrefix, linkPrefix, partitionOf, readItem, stateKey } from "./keys.ts";

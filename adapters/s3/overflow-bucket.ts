@@ -5,7 +5,7 @@ import { type Body, type Envelope, inlineLimitInBytes, writeEnvelope } from "../
 import { jsonText } from "../../domain/event/json.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { ReadInPages } from "../../domain/fetch/coverage.ts";
-import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
+import { type DataName, nameOfData } from "../../domain/fetch/document.ts";
 import { type Continuation, parseContinuation } from "../../domain/fetch/paging.ts";
 import { compress, expand, type Parts } from "../aws/content.ts";
 

@@ -5,8 +5,7 @@ import { type Fields, fieldsOf, numberOf, parseJson, textOf } from "../../domain
 import { parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts } from "../../domain/event/receipts.ts";
 import { parseSubject } from "../../domain/event/subjects.ts";
-import { parseDocument, type SupersededObject } from "../../domain/fetch/document.ts";
-import { parseDataName } from "../../domain/fetch/document-name.ts";
+import { parseDataName, parseDocument, type SupersededObject } from "../../domain/fetch/document.ts";
 import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";

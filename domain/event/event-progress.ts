@@ -1,6 +1,5 @@
 import { present } from "../core/parse.ts";
-import type { Document } from "../fetch/document.ts";
-import { rangeOf } from "../fetch/document-name.ts";
+import { type Document, rangeOf } from "../fetch/document.ts";
 import { isHistoryFull, isProcessed, isProcessedLast, type Outcome } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";

@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textO
 import type { Subject } from "../event/subjects.ts";
 import { type ErrorPlace, errorMeanings } from "./answer.ts";
 import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
-import type { DataName, DateRange } from "./document-name.ts";
+import type { DataName, DateRange } from "./document.ts";
 import { type PagingSettings, parsePagingSettings } from "./paging.ts";
 
 /** How to call the provider. Paths are templates relative to its base URL; see `fillPath`. */

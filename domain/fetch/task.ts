@@ -11,7 +11,7 @@ import {
 } from "../core/parse.ts";
 import { jsonText } from "../event/json.ts";
 import { parseSubject, type Subject } from "../event/subjects.ts";
-import { type DataName, parseDataName } from "./document-name.ts";
+import { type DataName, parseDataName } from "./document.ts";
 
 /** The task version that this release writes. */
 export const fetchTaskVersion = 2;

@@ -3,8 +3,7 @@ import { present } from "../core/parse.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
 import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
-import type { DocumentStorage, SupersededObject } from "../fetch/document.ts";
-import { type DataName, rangeOf } from "../fetch/document-name.ts";
+import { type DataName, type DocumentStorage, rangeOf, type SupersededObject } from "../fetch/document.ts";
 import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
 import {
   type AccountReadiness,

@@ -2,8 +2,7 @@ import { present } from "../core/parse.ts";
 import { plainJson } from "../core/text-encoding.ts";
 import { forQueues, jsonText } from "../event/json.ts";
 import { keyPart, type Subject } from "../event/subjects.ts";
-import type { Document } from "../fetch/document.ts";
-import type { DataName, DateRange } from "../fetch/document-name.ts";
+import type { DataName, DateRange, Document } from "../fetch/document.ts";
 import type { Message } from "./message-schemas.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { parseTimestamp } from "../core/timestamps.ts";
 import { endpointName } from "../event/events.ts";
 import type { Subject } from "../event/subjects.ts";
-import { type DataName, rangeOf } from "../fetch/document-name.ts";
+import { type DataName, rangeOf } from "../fetch/document.ts";
 import { collections } from "../message/document-reference.ts";
 import { badRequest, notFound, type Problem, problem } from "./problem.ts";
 

@@ -1,7 +1,6 @@
 import { FailureError, isAttempt } from "../../domain/core/failures.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import type { Document } from "../../domain/fetch/document.ts";
-import type { DataName } from "../../domain/fetch/document-name.ts";
+import type { DataName, Document } from "../../domain/fetch/document.ts";
 import { isReadAs } from "../../domain/fetch/provider-settings.ts";
 import { documentTask, fetchTaskMessage } from "../../domain/fetch/task.ts";
 import { afterSilence } from "../../domain/readiness/readiness.ts";

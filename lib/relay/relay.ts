@@ -5,7 +5,7 @@ import * as targets from "aws-cdk-lib/aws-events-targets";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { nameOfData } from "../../domain/fetch/document-name.ts";
+import { nameOfData } from "../../domain/fetch/document.ts";
 import type { ReadinessSettings } from "../../domain/readiness/readiness.ts";
 import type { Canary } from "../canary/canary.ts";
 import type { Erasure } from "../erasure/erasure.ts";

@@ -7,7 +7,7 @@ import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { type DataName, rangeOf } from "../../../domain/fetch/document-name.ts";
+import { type DataName, rangeOf } from "../../../domain/fetch/document.ts";
 import { parseVersion, type VersionWanted } from "../../../domain/read/route.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";

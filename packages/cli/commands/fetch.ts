@@ -7,7 +7,7 @@ import { FailureError } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { endpointName } from "../../../domain/event/events.ts";
 import { canonicalId, nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import type { DataName } from "../../../domain/fetch/document-name.ts";
+import type { DataName } from "../../../domain/fetch/document.ts";
 import { deduplicationOf, documentTask, groupOf, writeTask } from "../../../domain/fetch/task.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

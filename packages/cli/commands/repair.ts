@@ -8,7 +8,7 @@ import {
 import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
-import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { nameOfData } from "../../../domain/fetch/document.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { milestones } from "../core/pace.ts";

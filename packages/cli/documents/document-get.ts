@@ -7,7 +7,7 @@ import {
 import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";
+import { type DataName, nameOfData } from "../../../domain/fetch/document.ts";
 import { isWanted, type VersionWanted } from "../../../domain/read/route.ts";
 import { CommandError } from "../core/command-error.ts";
 import { unknownSubject } from "../core/flags.ts";

@@ -1,7 +1,6 @@
 import { present } from "../../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import type { Document } from "../../../domain/fetch/document.ts";
-import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
 import { type DocumentListPorts, documentsOf, type ListedDocument } from "./document-list.ts";
 
 export type ListedVersion = {

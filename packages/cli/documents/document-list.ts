@@ -3,8 +3,7 @@ import type { DocumentVersions } from "../../../adapters/dynamodb/document-versi
 import type { ReadDocuments, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import type { Document } from "../../../domain/fetch/document.ts";
-import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
 import { nameFields, referenceOf } from "../../../domain/message/document-reference.ts";
 import { unknownSubject } from "../core/flags.ts";
 import type { OnScanned } from "../core/scan-consent.ts";

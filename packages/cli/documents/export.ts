@@ -14,7 +14,7 @@ import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
-import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { nameOfData } from "../../../domain/fetch/document.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
 import { type DocumentFilter, selects } from "./document-filter.ts";
 import { type ExportDirectory, type ExportState, rowOf, startOf } from "./export-directory.ts";

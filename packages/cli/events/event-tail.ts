@@ -3,7 +3,7 @@ import { followStream } from "../../../adapters/streams/stream-follower.ts";
 import { streamOf } from "../../../adapters/streams/table-stream.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
-import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { nameOfData } from "../../../domain/fetch/document.ts";
 import { type AccountReadiness, statusOf } from "../../../domain/readiness/readiness.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import type { State } from "../../../domain/state/state.ts";

@@ -11,7 +11,7 @@ import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overfl
 import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/events.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import type { DataName } from "../../../domain/fetch/document-name.ts";
+import type { DataName } from "../../../domain/fetch/document.ts";
 import { userOf } from "../../../domain/message/consequences.ts";
 import type { AccountReadiness, SettledAccount } from "../../../domain/readiness/readiness.ts";
 import type { State } from "../../../domain/state/state.ts";

@@ -14,8 +14,7 @@ import {
 } from "../../../adapters/dynamodb/documents.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { Document } from "../../../domain/fetch/document.ts";
-import type { DataName } from "../../../domain/fetch/document-name.ts";
+import type { DataName, Document } from "../../../domain/fetch/document.ts";
 import { documentRead } from "../../domain/samples.ts";
 import { describeOnEachTable, type TestBucket } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";

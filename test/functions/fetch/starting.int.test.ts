@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { DataName } from "../../../domain/fetch/document-name.ts";
+import type { DataName } from "../../../domain/fetch/document.ts";
 import { deduplicationOf, type FetchTask, readTask, stateTask } from "../../../domain/fetch/task.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";

@@ -6,7 +6,7 @@ import { contentOf, contentOfDocument, documentStore } from "../../../adapters/d
 import { documentKey } from "../../../adapters/dynamodb/keys.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { DataName } from "../../../domain/fetch/document-name.ts";
+import type { DataName } from "../../../domain/fetch/document.ts";
 import { documentRead } from "../../domain/samples.ts";
 import type { TestBucket, TestSystem, TestTable } from "../../support/engines.ts";
 

@@ -17,7 +17,7 @@ import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { batchingSender, messageVisibility, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { DataName } from "../../../domain/fetch/document-name.ts";
+import type { DataName } from "../../../domain/fetch/document.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import {
   type DocumentTask,
