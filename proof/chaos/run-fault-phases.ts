@@ -95,12 +95,10 @@ async function runFaultShare(
 ): Promise<void> {
   const { isShort, slow } = options;
   const longestMs = longestShareMs[isShort ? "short" : "whole"] * slow;
-  const begun = Date.now();
+  const end = Date.now() + longestMs;
   faults.let(share, isShort ? faults.unfired() : undefined);
   await Promise.race([load.rounds(1), wait(longestMs)]);
-  // In the short form each class fires now: after a share at which a batch is split and retried for minutes,
-  // its stream is not read.
-  const end = isShort ? Date.now() + longestUnfiredMs * slow : begun + longestMs;
+  if (isShort) return;
   await until(() => faults.pendingFaults().length === 0, end - Date.now());
   if (faults.pendingFaults().length > 0)
     progress(`Not fired at this share: ${faults.pendingFaults().join(", ")}`);

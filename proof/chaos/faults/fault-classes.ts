@@ -6,14 +6,14 @@ export type Part = (typeof parts)[number];
  * How a part fails: `fails` answers 5xx without effect; `throttles` asks to slow down; `times-out` never
  * answers; `answers-late` applies the call and answers later; `answers-twice` applies it twice, as when a
  * network repeats a request; `answers-partly` does a part of a batch or page, or breaks off in the middle of
- * its answer. If several are owed, the first comes first: those that keep a stream's reader from delivering
- * what it read, which takes a while.
+ * its answer. If several are owed, the first comes first: the one that the fewest calls support, then those
+ * that keep a stream's reader from delivering what it read, which takes a while.
  */
 export const modes = [
+  "answers-partly",
   "fails",
   "throttles",
   "times-out",
-  "answers-partly",
   "answers-late",
   "answers-twice",
 ] as const;
