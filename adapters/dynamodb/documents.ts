@@ -15,8 +15,7 @@ import {
 } from "../../domain/fetch/document.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/content.ts";
 import type { ObjectBucket, OverflowBucket } from "../s3/overflow-bucket.ts";
-import type { ReadKey } from "./batching-reader.ts";
-import type { WriteItem } from "./batching-writer.ts";
+import type { ReadKey, WriteItem } from "./batching.ts";
 import {
   documentKey,
   documentPrefix,

@@ -12,8 +12,7 @@ import {
   type Receipts,
 } from "../../domain/event/receipts.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
-import { batchingReader, nameOf, type ReadKey } from "./batching-reader.ts";
-import { batchingWriter, type WriteItem } from "./batching-writer.ts";
+import { batchingReader, batchingWriter, nameOf, type ReadKey, type WriteItem } from "./batching.ts";
 import { canaryKey, eventKey, itemVersion, type Key, linkKey } from "./keys.ts";
 
 /** @returns a function that links an account to its user. Idempotent. */

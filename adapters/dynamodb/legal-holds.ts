@@ -9,8 +9,7 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { itemReader, type ReadKey } from "./batching-reader.ts";
-import { isWritten } from "./batching-writer.ts";
+import { isWritten, itemReader, type ReadKey } from "./batching.ts";
 import { holdKey, itemVersion, partitionOf, stateKey, subjectOfPartition, versionPrefix } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 

@@ -11,7 +11,7 @@ import {
   parseFoundDeletion,
   parseOrphanMark,
 } from "../../domain/reconcile/orphans.ts";
-import { itemReader } from "./batching-reader.ts";
+import { itemReader } from "./batching.ts";
 import { itemVersion, orphanKey, readItem } from "./keys.ts";
 
 export type OrphanItem = "mark" | "deletion";

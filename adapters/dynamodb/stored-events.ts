@@ -10,7 +10,7 @@ import { type Body, parseBody } from "../../domain/event/envelope.ts";
 import { type IncomeEvent, parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts, type Receipts } from "../../domain/event/receipts.ts";
 import { ownerOf, type Subject } from "../../domain/event/subjects.ts";
-import { itemReader } from "./batching-reader.ts";
+import { itemReader } from "./batching.ts";
 import { eventKey, eventPrefix, itemVersion, partitionOf } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 

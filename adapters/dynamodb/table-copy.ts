@@ -8,7 +8,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { namedBy } from "../erasure/erasable-records.ts";
-import { isWritten } from "./batching-writer.ts";
+import { isWritten } from "./batching.ts";
 import { isTombstone, subjectOfPartition } from "./keys.ts";
 
 /** An item of a table that was restored from a backup. */

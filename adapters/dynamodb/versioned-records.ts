@@ -1,10 +1,19 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
+import { isFields } from "../../domain/core/parse.ts";
 import { loggedName, loggedNameIndex, nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { Document } from "../../domain/fetch/document.ts";
+import type {
+  AccountReadiness,
+  FailureReason,
+  Failures,
+  UserReadiness,
+} from "../../domain/readiness/readiness.ts";
+import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
-import { batchingReader, type ReadKey } from "./batching-reader.ts";
-import { batchingWriter, type WriteItem } from "./batching-writer.ts";
-import { itemVersion, stateKey } from "./keys.ts";
+import { batchingReader, batchingWriter, type ReadKey, type WriteItem } from "./batching.ts";
+import { readDocument } from "./documents.ts";
+import { documentKey, itemVersion, readinessKey, stateKey } from "./keys.ts";
 
 /** Returns the next version of a state, or undefined if nothing changes. */
 export type Change = (stored: State | undefined) => State | undefined;
@@ -92,4 +101,100 @@ export function versionedRecords(
     },
     ...revising(new Map()),
   };
+}
+
+/** Stores the readiness of each account and user in an item of its own. All reads are consistent. */
+export type ReadinessRecords = {
+  readonly documents: (account: Subject, endpoints: readonly string[]) => Promise<readonly Document[]>;
+  /** Why endpoints could not be read since the connection began. */
+  readonly failures: (account: Subject, readiness: AccountReadiness) => Promise<Failures>;
+  /** Marks an endpoint that can't be read, at a time. Does nothing if the account has no readiness item. */
+  readonly markFailure: (
+    account: Subject,
+    endpoint: string,
+    mark: { readonly reason: FailureReason; readonly at: number },
+  ) => Promise<void>;
+  /** The readiness of the accounts that have one. */
+  readonly accounts: (ids: readonly string[]) => Promise<readonly AccountReadiness[]>;
+  /**
+   * Replaces the stored version by the one that follows from it. Several functions write; the loser of a conflict
+   * decides again.
+   * @param change returns the updated version; undefined to leave it as it is
+   * @throws retryable failure after too many write conflicts
+   */
+  readonly update: (
+    account: Subject,
+    change: (stored: AccountReadiness | undefined) => Promise<AccountReadiness | undefined>,
+  ) => Promise<void>;
+  /** As `update`, for a user. */
+  readonly updateUser: (
+    user: Subject,
+    change: (stored: UserReadiness | undefined) => Promise<UserReadiness | undefined>,
+  ) => Promise<void>;
+};
+
+/** The attribute of a failure mark, beside the versioned attribute. */
+const markOf = (endpoint: string) => `failure-${endpoint}`;
+
+/** Reads the readiness of accounts and users consistently. */
+export function readinessReader(read: ReadKey) {
+  return {
+    load: async (account: Subject): Promise<AccountReadiness | undefined> => {
+      const item = await read(readinessKey(account));
+      return item && parseAccountReadiness(item.readiness);
+    },
+    loadUser: async (user: Subject): Promise<UserReadiness | undefined> => {
+      const item = await read(readinessKey(user));
+      return item && parseUserReadiness(item.readiness);
+    },
+  };
+}
+
+export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessRecords {
+  const { load, loadUser } = readinessReader(read);
+  /** Writes a version if the stored one is the version before it. */
+  const save = (next: AccountReadiness | UserReadiness) => {
+    const key = readinessKey(next.subject);
+    if (next.version === 1)
+      return write({ type: "insert", key, attributes: { schemaVersion: itemVersion, readiness: next } });
+    const isStill = { path: ["readiness", "version"], operator: "=", value: next.version - 1 } as const;
+    return write({ type: "update", key, attribute: "readiness", value: next, where: [isStill] });
+  };
+  return {
+    documents: async (account, endpoints) => {
+      const items = await Promise.all(endpoints.map((endpoint) => read(documentKey(account, { endpoint }))));
+      return items.flatMap((item) => (item === undefined ? [] : [readDocument(item).document]));
+    },
+    failures: async (account, { endpoints, since }) => {
+      const item = await read(readinessKey(account));
+      const marks = endpoints.map((endpoint) => [endpoint, reasonIn(item?.[markOf(endpoint)], since)]);
+      return Object.fromEntries(marks);
+    },
+    markFailure: async (account, endpoint, mark) => {
+      const key = readinessKey(account);
+      await write({ type: "update", key, attribute: markOf(endpoint), value: mark, where: [] });
+    },
+    accounts: async (ids) => {
+      const found = await Promise.all(ids.map((id) => load({ kind: "account", id })));
+      return found.filter((each) => each !== undefined);
+    },
+    update: (account, change) => saveNext(async () => change(await load(account)), save),
+    updateUser: (user, change) => saveNext(async () => change(await loadUser(user)), save),
+  };
+}
+
+async function saveNext<T>(
+  decide: () => Promise<T | undefined>,
+  save: (next: T) => Promise<string>,
+): Promise<void> {
+  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+    const next = await decide();
+    if (next === undefined || (await save(next)) === "written") return;
+  }
+  throw retryable("readiness contended", 1);
+}
+
+function reasonIn(mark: unknown, since: number): FailureReason | undefined {
+  if (!isFields(mark) || typeof mark.at !== "number" || mark.at < since) return undefined;
+  return mark.reason === "deadLetter" ? "deadLetter" : "failing";
 }

@@ -8,7 +8,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { isFields, optionalText, present } from "../../domain/core/parse.ts";
 import { isEventType, subjectKindOf } from "../../domain/event/events.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import { isWritten } from "../dynamodb/batching-writer.ts";
+import { isWritten } from "../dynamodb/batching.ts";
 import {
   documentPrefix,
   type Key,

@@ -9,8 +9,7 @@ import {
   type RefusedKind,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
-import { itemReader } from "../dynamodb/batching-reader.ts";
-import { isWritten } from "../dynamodb/batching-writer.ts";
+import { isWritten, itemReader } from "../dynamodb/batching.ts";
 import { erasureReportKey, itemVersion } from "../dynamodb/keys.ts";
 
 /** Progress of an erasure. It contains counts and no ids. */

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { ReadKey } from "../dynamodb/batching-reader.ts";
+import type { ReadKey } from "../dynamodb/batching.ts";
 import { tombstoneKey } from "../dynamodb/keys.ts";
 import { secretReader } from "../secrets/secret-reader.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { isWritten } from "../dynamodb/batching-writer.ts";
+import { isWritten } from "../dynamodb/batching.ts";
 import { itemVersion, sweepLeaseKey } from "../dynamodb/keys.ts";
 
 /**

@@ -9,7 +9,7 @@ import {
   type RefusedKind,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
-import { itemReader } from "../dynamodb/batching-reader.ts";
+import { itemReader } from "../dynamodb/batching.ts";
 import { itemVersion, tombstoneKey } from "../dynamodb/keys.ts";
 
 /**

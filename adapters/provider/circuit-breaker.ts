@@ -11,8 +11,7 @@ import {
   reopened,
   spreadInSeconds,
 } from "../../domain/fetch/breaker.ts";
-import type { ReadKey } from "../dynamodb/batching-reader.ts";
-import { isWritten } from "../dynamodb/batching-writer.ts";
+import { isWritten, type ReadKey } from "../dynamodb/batching.ts";
 import { breakerKey, itemVersion } from "../dynamodb/keys.ts";
 
 type CircuitBreakerOptions = {

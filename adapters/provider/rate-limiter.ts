@@ -3,7 +3,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type FailureError, waiting } from "../../domain/core/failures.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { periodOf, Reservation, reservableCalls, windowsOf } from "../../domain/fetch/call-rate.ts";
-import { conflictOf } from "../dynamodb/batching-writer.ts";
+import { conflictOf } from "../dynamodb/batching.ts";
 import { callReservationKey, callWindowKey, itemVersion, type Key } from "../dynamodb/keys.ts";
 
 /** Waiting callers return spread over a minute, so that few find the next window used up. */

@@ -1,8 +1,7 @@
 import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { optionalText } from "../../domain/core/parse.ts";
-import { itemReader } from "../dynamodb/batching-reader.ts";
-import { conflictOf, isWritten } from "../dynamodb/batching-writer.ts";
+import { conflictOf, isWritten, itemReader } from "../dynamodb/batching.ts";
 import { itemVersion, refusalNoteKey } from "../dynamodb/keys.ts";
 
 type Values = Readonly<Record<string, string | number | boolean>>;

@@ -2,8 +2,7 @@ import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { parseRun, type Run } from "../../domain/reconcile/reconciliation.ts";
 import { parseRunRequest, type RunRequest } from "../../domain/reconcile/run-request.ts";
-import { itemReader } from "../dynamodb/batching-reader.ts";
-import { isWritten } from "../dynamodb/batching-writer.ts";
+import { isWritten, itemReader } from "../dynamodb/batching.ts";
 import { itemVersion, type Key, reconciliationKey, runRequestKey } from "../dynamodb/keys.ts";
 
 /** Stores the progress of some work between its steps. */

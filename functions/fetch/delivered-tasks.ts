@@ -1,7 +1,6 @@
 import type { SQSRecord } from "aws-lambda";
 import type { DocumentStore, ReadDocuments } from "../../adapters/dynamodb/documents.ts";
-import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { KeptPages } from "../../adapters/s3/overflow-bucket.ts";

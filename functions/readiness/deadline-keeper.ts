@@ -1,5 +1,5 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
+import type { ReadinessRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { messageVisibility, Send } from "../../adapters/sqs/sqs-sender.ts";
 import { waiting } from "../../domain/core/failures.ts";
 import type { LoadState } from "../../domain/message/consequences.ts";

@@ -1,10 +1,8 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { leanClient, serviceClock } from "../../adapters/aws/client.ts";
-import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
-import { readinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
+import { readinessRecords, versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { messageVisibility, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";

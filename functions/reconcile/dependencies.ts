@@ -1,8 +1,7 @@
 import type { ReadDocuments } from "../../adapters/dynamodb/documents.ts";
 import type { Orphans } from "../../adapters/dynamodb/orphans.ts";
 import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
-import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Checkpoint } from "../../adapters/streams/checkpoint.ts";
 import type { Search } from "../../domain/event/mapping.ts";

@@ -1,6 +1,5 @@
 import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
-import type { ReadinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import {

@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { itemReader, type ReadKey } from "../../adapters/dynamodb/batching-reader.ts";
+import { itemReader, type ReadKey } from "../../adapters/dynamodb/batching.ts";
 import { CircuitBreaker } from "../../adapters/provider/circuit-breaker.ts";
 import { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../adapters/provider/provider-client.ts";

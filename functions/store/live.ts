@@ -2,7 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { leanClient } from "../../adapters/aws/client.ts";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
+import { batchingWriter } from "../../adapters/dynamodb/batching.ts";
 import { canaryTable, eventTable } from "../../adapters/dynamodb/event-table.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";

@@ -1,5 +1,9 @@
-import { type ReadinessRecords, readinessRecords } from "../../adapters/dynamodb/readiness.ts";
-import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import {
+  type ReadinessRecords,
+  type Revise,
+  readinessRecords,
+  type VersionedRecords,
+} from "../../adapters/dynamodb/versioned-records.ts";
 import type { ApiCall, ProviderApi } from "../../adapters/provider/provider-api.ts";
 import type { Send, VisibilityChange } from "../../adapters/sqs/sqs-sender.ts";
 import type { Do } from "./processes.ts";

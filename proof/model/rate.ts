@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { nameOf } from "../../adapters/dynamodb/batching-reader.ts";
+import { nameOf } from "../../adapters/dynamodb/batching.ts";
 import { RateLimiter } from "../../adapters/provider/rate-limiter.ts";
 import { reservableCalls } from "../../domain/fetch/call-rate.ts";
 import { faults, Process } from "./processes.ts";

@@ -1,5 +1,4 @@
-import { nameOf as nameOfKey, type ReadKey } from "../../adapters/dynamodb/batching-reader.ts";
-import type { WriteItem } from "../../adapters/dynamodb/batching-writer.ts";
+import { nameOf as nameOfKey, type ReadKey, type WriteItem } from "../../adapters/dynamodb/batching.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import { documentKey, type Key } from "../../adapters/dynamodb/keys.ts";
 import type { Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";

@@ -8,8 +8,7 @@ import { registerSubscribers } from "@income-events/local-stack/stack/subscriber
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sizeOf } from "../../adapters/aws/content.ts";
-import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
 import { contentOf, documentStore } from "../../adapters/dynamodb/documents.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";

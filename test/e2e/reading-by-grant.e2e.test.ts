@@ -15,8 +15,7 @@ import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts
 import { App, Stack } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { batchingReader } from "../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
 import { contentOf, documentStore } from "../../adapters/dynamodb/documents.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";

@@ -1,5 +1,5 @@
 import { awsTime } from "../../../adapters/aws/aws-clock.ts";
-import { itemReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { itemReader } from "../../../adapters/dynamodb/batching.ts";
 import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
 import type { Breaker } from "../../../domain/fetch/breaker.ts";

@@ -1,5 +1,5 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
-import { itemReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { itemReader } from "../../../adapters/dynamodb/batching.ts";
 import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { callsInLastMinute } from "../../../adapters/provider/rate-limiter.ts";
 import type { Clients } from "../core/clients.ts";

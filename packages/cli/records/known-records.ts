@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingReader } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { type LegalHold, loadHolds } from "../../../adapters/dynamodb/legal-holds.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";

@@ -1,4 +1,4 @@
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { batchingReader } from "../../../adapters/dynamodb/batching.ts";
 import {
   contentOfDocument,
   documentReader,
@@ -6,7 +6,7 @@ import {
   type StoredDocument,
   textOfContent,
 } from "../../../adapters/dynamodb/documents.ts";
-import { readinessReader } from "../../../adapters/dynamodb/readiness.ts";
+import { readinessReader } from "../../../adapters/dynamodb/versioned-records.ts";
 import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/events.ts";

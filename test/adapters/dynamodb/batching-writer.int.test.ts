@@ -6,7 +6,7 @@ import {
 import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import type { Call, Outcome } from "@income-events/local-stack/gateway/types.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { batchingWriter, type Write, type WriteItem } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingWriter, type Write, type WriteItem } from "../../../adapters/dynamodb/batching.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 

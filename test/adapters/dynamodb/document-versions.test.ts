@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ReadKey } from "../../../adapters/dynamodb/batching-reader.ts";
-import type { Write, WriteItem } from "../../../adapters/dynamodb/batching-writer.ts";
+import type { ReadKey, Write, WriteItem } from "../../../adapters/dynamodb/batching.ts";
 import { contentOf, documentStore, versionKeeper } from "../../../adapters/dynamodb/documents.ts";
 import { holdKey, type Key, versionKey, versionPrefix } from "../../../adapters/dynamodb/keys.ts";
 import { type Document, expiryOf } from "../../../domain/fetch/document.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";

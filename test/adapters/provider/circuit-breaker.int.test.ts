@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { itemReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { itemReader } from "../../../adapters/dynamodb/batching.ts";
 import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";

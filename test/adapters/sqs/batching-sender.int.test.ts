@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeEach, describe, expect, it, test, vi } from "vitest";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { batchingSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { CountdownLatch } from "../../../functions/fetch/fetcher.ts";

@@ -1,8 +1,7 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeEach, describe, expect, test } from "vitest";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable, linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";

@@ -5,7 +5,7 @@ import type { Call, Interceptor } from "@income-events/local-stack/gateway/types
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { itemReader } from "../../../adapters/dynamodb/batching-reader.ts";
+import { itemReader } from "../../../adapters/dynamodb/batching.ts";
 import { refusalNoteKey } from "../../../adapters/dynamodb/keys.ts";
 import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
-import { readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
+import { readinessRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
-import { readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
+import { readinessRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { type FetchTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import type { Failures } from "../../../domain/readiness/readiness.ts";
 import { describeOnTables } from "../../support/engines.ts";

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { retryable } from "../../../domain/core/failures.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { checkpoint } from "../../../adapters/streams/checkpoint.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { canaryTable } from "../../../adapters/dynamodb/event-table.ts";
 import { joinQueues } from "../../../functions/runtime/subscriber-queues.ts";
 import { describeOnTables } from "../../support/engines.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { canaryTable, eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";

@@ -1,6 +1,5 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import {
   contentOf,
   type DocumentStore,

@@ -1,7 +1,6 @@
 import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { contentOf, contentOfDocument, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { documentKey } from "../../../adapters/dynamodb/keys.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../../adapters/erasure/find-erased.ts";

@@ -3,8 +3,7 @@ import { type ProviderAnswer, startTestProvider } from "@income-events/local-sta
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
 import type { SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";

@@ -2,14 +2,17 @@ import { randomUUID } from "node:crypto";
 import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import { batchingReader } from "../../../adapters/dynamodb/batching-reader.ts";
-import { batchingWriter } from "../../../adapters/dynamodb/batching-writer.ts";
+import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
-import { type ReadinessRecords, readinessRecords } from "../../../adapters/dynamodb/readiness.ts";
-import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
+import {
+  type ReadinessRecords,
+  readinessRecords,
+  type VersionedRecords,
+  versionedRecords,
+} from "../../../adapters/dynamodb/versioned-records.ts";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
