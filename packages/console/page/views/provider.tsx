@@ -285,7 +285,7 @@ function Findings({ turns, error }: TurnsProps) {
       {turns?.length === 0 && <p class="empty">{empty.reconciliation}</p>}
       {turns !== undefined && turns.length > 0 && (
         <Table
-          label="Reconciliations"
+          label="Table of reconciliations"
           columns={["Ended", "Result", ...counts.map(capitalized)]}
           classes={Object.fromEntries(counts.map((name) => [capitalized(name), "figure"]))}
           rows={turns.map((turn) => [
