@@ -36,6 +36,7 @@ const environment = {
   WEBHOOK_SECRET_ARN: "arn:aws:secretsmanager:eu-central-1:000000000000:secret:webhook",
   TABLE_NAME: "table",
   IDEMPOTENCY_TABLE: "idempotency",
+  RECONCILE_FUNCTION_NAME: "reconcile",
   WEBHOOK_KIND: "accounts",
 };
 
