@@ -2,8 +2,8 @@ import { JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
 import { Functions } from "@aws-lambda-powertools/jmespath/functions";
 import type { JSONObject } from "@aws-lambda-powertools/jmespath/types";
 import { permanent } from "../../domain/core/failures.ts";
-import { exactNumber, hasRawNumber, isRawNumber } from "../../domain/event/json.ts";
 import { mergeEach } from "../../domain/event/lists.ts";
+import { exactNumber, hasRawNumber, isRawNumber } from "../../domain/event/lossless-json.ts";
 import type { Search } from "../../domain/event/mapping.ts";
 import { quotedInExpression } from "../../domain/event/mapping-source.ts";
 

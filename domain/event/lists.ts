@@ -1,5 +1,5 @@
 import { isFields } from "../core/parse.ts";
-import { isRawNumber } from "./json.ts";
+import { isRawNumber } from "./lossless-json.ts";
 
 /** Whether a JSON value contains a list of several elements. */
 export function hasSeveral(value: unknown): boolean {

@@ -10,8 +10,9 @@ import {
   subjectKindOf,
   type WebhookEventType,
 } from "./events.ts";
-import { isClean, isRawNumber } from "./json.ts";
+import { isClean } from "./json.ts";
 import { hasSeveral, takesByPosition } from "./lists.ts";
+import { isRawNumber } from "./lossless-json.ts";
 import {
   headersRead,
   type MappedHeaders,

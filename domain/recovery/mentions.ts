@@ -1,5 +1,5 @@
 import type { WebhookKind } from "../event/events.ts";
-import { isRawNumber, parseExact } from "../event/json.ts";
+import { isRawNumber, parseExact } from "../event/lossless-json.ts";
 import { canonicalId, escapePattern, isUuid, nameOf, type Subject } from "../event/subjects.ts";
 import { encodedTexts } from "./encoded-texts.ts";
 

@@ -9,7 +9,7 @@ import {
   textOf,
 } from "../core/parse.ts";
 import { parseTimestamp } from "../core/timestamps.ts";
-import { parseExact } from "../event/json.ts";
+import { parseExact } from "../event/lossless-json.ts";
 import { booleanAt, idAt, type KindMapping, type Search, textAt } from "../event/mapping.ts";
 import { found } from "../event/mapping-source.ts";
 import { type Continuation, type PagingSettings, readPage } from "../fetch/paging.ts";

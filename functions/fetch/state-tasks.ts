@@ -4,7 +4,7 @@ import { type Failure, FailureError, failureOf, permanent, waiting } from "../..
 import { isFields, present } from "../../domain/core/parse.ts";
 import { type AttributeExpressions, attributesIn } from "../../domain/event/attributes.ts";
 import type { Attributes } from "../../domain/event/events.ts";
-import { parseExact } from "../../domain/event/json.ts";
+import { parseExact } from "../../domain/event/lossless-json.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { isCovered, timeBefore } from "../../domain/fetch/coverage.ts";
 import { fillBody, fillPath, isReadAs, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";

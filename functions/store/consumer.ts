@@ -14,7 +14,7 @@ import {
   writeEnvelope,
 } from "../../domain/event/envelope.ts";
 import { canaryIn, type EventAttributes } from "../../domain/event/events.ts";
-import { parseExact } from "../../domain/event/json.ts";
+import { parseExact } from "../../domain/event/lossless-json.ts";
 import { countedName, type KindMapping, type Search } from "../../domain/event/mapping.ts";
 import { subjectOf } from "../../domain/event/subjects.ts";
 import { type MappedEvent, mapWebhook } from "../../domain/event/webhook-events.ts";

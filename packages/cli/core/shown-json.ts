@@ -1,5 +1,6 @@
 import { mask } from "../../../domain/core/mask.ts";
-import { isTooDeep, losslessValue } from "../../../domain/event/json.ts";
+import { isTooDeep } from "../../../domain/event/json.ts";
+import { losslessValue } from "../../../domain/event/lossless-json.ts";
 import { isNameOrDate } from "../../../domain/event/mapping.ts";
 import { isUuid } from "../../../domain/event/subjects.ts";
 

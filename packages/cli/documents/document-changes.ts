@@ -1,7 +1,8 @@
 import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { mask } from "../../../domain/core/mask.ts";
-import { isTooDeep, losslessValue } from "../../../domain/event/json.ts";
+import { isTooDeep } from "../../../domain/event/json.ts";
+import { losslessValue } from "../../../domain/event/lossless-json.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
 import type { Showing } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";

@@ -1,4 +1,4 @@
-import { isRawNumber } from "../../../domain/event/json.ts";
+import { isRawNumber } from "../../../domain/event/lossless-json.ts";
 
 /** A difference between two JSON values. */
 export type JsonChange = {

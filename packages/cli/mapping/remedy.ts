@@ -1,7 +1,7 @@
 import { isFields } from "../../../domain/core/parse.ts";
 import { readTime } from "../../../domain/core/timestamps.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
-import { isRawNumber } from "../../../domain/event/json.ts";
+import { isRawNumber } from "../../../domain/event/lossless-json.ts";
 import { ignored, type KindMapping } from "../../../domain/event/mapping.ts";
 import { headerText, type MappingSource, mayHoldCredential } from "../../../domain/event/mapping-source.ts";
 import { allFields, type Field, meaningOf, nameRank, wordsOf } from "./field-names.ts";

@@ -1,4 +1,4 @@
-import { isRawNumber } from "../../../domain/event/json.ts";
+import { isRawNumber } from "../../../domain/event/lossless-json.ts";
 import { oneLine } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
 import type { EventTrial, Trial } from "./trial.ts";

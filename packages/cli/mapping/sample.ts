@@ -1,6 +1,6 @@
 import { plainBody } from "../../../adapters/aws/content.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
-import { parseExact } from "../../../domain/event/json.ts";
+import { parseExact } from "../../../domain/event/lossless-json.ts";
 import { inspectPayload } from "../../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { permanent } from "../../../domain/core/failures.ts";
-import { parseExact } from "../../../domain/event/json.ts";
+import { parseExact } from "../../../domain/event/lossless-json.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { anyIds } from "./mapped.ts";
 

@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 it("fails at import if the runtime cannot keep the digits of numbers", async () => {
-  await expect(import("../../../domain/event/json.ts")).rejects.toThrow(
+  await expect(import("../../../domain/event/lossless-json.ts")).rejects.toThrow(
     /lacks JSON\.rawJSON .* run it on Node 22 or later/,
   );
 });

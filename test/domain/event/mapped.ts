@@ -1,7 +1,7 @@
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import { identify } from "../../../domain/event/envelope.ts";
-import { parseExact } from "../../../domain/event/json.ts";
+import { parseExact } from "../../../domain/event/lossless-json.ts";
 import { type KindMapping, mapPayload } from "../../../domain/event/mapping.ts";
 import { type MappedEvent, mapWebhook, type Webhook } from "../../../domain/event/webhook-events.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";

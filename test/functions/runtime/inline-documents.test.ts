@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { contentOf } from "../../../adapters/dynamodb/documents.ts";
 import type { Failure } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { losslessValue } from "../../../domain/event/json.ts";
+import { losslessValue } from "../../../domain/event/lossless-json.ts";
 import type { Document, DocumentStorage } from "../../../domain/fetch/document.ts";
 import { messageOfDocument } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";

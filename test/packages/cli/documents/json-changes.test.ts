@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { losslessValue } from "../../../../domain/event/json.ts";
+import { losslessValue } from "../../../../domain/event/lossless-json.ts";
 import { jsonChanges } from "../../../../packages/cli/documents/json-changes.ts";
 
 const changesOf = (before: string, after: string): unknown =>
