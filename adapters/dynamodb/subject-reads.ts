@@ -4,16 +4,25 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   paginateQuery,
+  paginateScan,
 } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { textOf } from "../../domain/core/parse.ts";
-import type { Subject } from "../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { readDocument, type StoredDocument } from "./documents.ts";
-import { documentKey, documentPrefix, linkPrefix, partitionOf, readItem, stateKey } from "./keys.ts";
+import {
+  documentKey,
+  documentPrefix,
+  linkPrefix,
+  partitionOf,
+  readItem,
+  stateKey,
+  subjectOfPartition,
+} from "./keys.ts";
 
 /** Reads the states and documents of subjects, consistently. Never reads events. */
 export type SubjectReads = {
@@ -87,4 +96,19 @@ export function subjectReads(client: DynamoDBClient, TableName: string): Subject
       return found.toSorted((one, other) => (one.subject.id < other.subject.id ? -1 : 1));
     },
   };
+}
+
+/** A page of a scan: how many items were read, and the subjects of their partitions, each once. */
+export type SubjectPage = { readonly items: number; readonly subjects: readonly Subject[] };
+
+/** Reads the whole table to list its subjects. AWS bills the size of the table. */
+export async function* scanSubjects(client: DynamoDBClient, tableName: string): AsyncGenerator<SubjectPage> {
+  const scan = { TableName: tableName, ProjectionExpression: "pk", ConsistentRead: true };
+  for await (const { Items = [] } of paginateScan({ client }, scan)) {
+    const subjects = Items.flatMap((item) => subjectOfPartition(textOf(unmarshall(item), "pk")) ?? []);
+    yield {
+      items: Items.length,
+      subjects: [...new Map(subjects.map((each) => [nameOf(each), each])).values()],
+    };
+  }
 }

@@ -1,7 +1,8 @@
 import { DescribeTableCommand, type DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { type Fields, fieldsOf, textOf } from "../../domain/core/parse.ts";
-import type { Key } from "./keys.ts";
+import { checkSchemaVersion, type Fields, fieldsOf, textOf } from "../../domain/core/parse.ts";
+import { readDocument, type StoredDocument } from "./documents.ts";
+import { documentPrefix, itemVersion, type Key } from "./keys.ts";
 
 /** What a scan returns. It reads all items, and AWS bills all of them. */
 export type TableScan = {
@@ -66,4 +67,31 @@ export type TableSize = { readonly items: number; readonly bytes: number };
 export async function tableSize(client: DynamoDBClient, TableName: string): Promise<TableSize> {
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
   return { items: Table?.ItemCount ?? 0, bytes: Table?.TableSizeBytes ?? 0 };
+}
+
+export type DocumentPage = {
+  readonly documents: readonly StoredDocument[];
+  /** How many items the scan read. */
+  readonly examined: number;
+  /** Where to resume; absent on the last page. */
+  readonly last?: Key;
+};
+
+/** All documents of the table, in no order. See `scanTable` for the cost. @param after where to resume */
+export async function* scanDocuments(
+  client: DynamoDBClient,
+  tableName: string,
+  after?: Key,
+): AsyncGenerator<DocumentPage> {
+  const wanted = { sortKeys: [documentPrefix], attributes: ["schemaVersion", "document"] };
+  for await (const { items, ...page } of scanTable(client, tableName, {
+    ...wanted,
+    ...(after && { after }),
+  })) {
+    const documents = items.map((item) => {
+      checkSchemaVersion(item.schemaVersion, itemVersion);
+      return readDocument(item);
+    });
+    yield { documents, ...page };
+  }
 }

@@ -1,8 +1,8 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { present } from "../../domain/core/parse.ts";
 import type { DeadLetter, DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
-import { queueDepth } from "./queue-depth.ts";
 import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
+import { queueDepth } from "./queue-metrics.ts";
 
 /** A long poll queries all servers of a queue; a short poll may miss messages. */
 const pollInSeconds = 1;

@@ -9,7 +9,7 @@ import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 
 /**
- * A message to send. `reason`, which dead-letter queues show, and `returns` (see `domain/recovery/redrive-count.ts`)
+ * A message to send. `reason`, which dead-letter queues show, and `returns` (see `domain/recovery/dead-letter.ts`)
  * become message attributes. An attribute that does not fit beside a very large body is left out.
  */
 export type Outgoing = {

@@ -142,7 +142,7 @@ const subscribersFolder = `${folder}-for/`;
 
 /**
  * Stores parked records where Lambda stores batches that it gave up on, in the same form. Parking the same records
- * again replaces their object. See `failed-batches.ts`.
+ * again replaces their object. See `undelivered-changes.ts`.
  */
 export function parkedChanges({ put }: Pick<ObjectBucket, "put">, now: () => Date) {
   return async (records: readonly StreamRecord[], reason: string, subscriber?: string): Promise<void> => {

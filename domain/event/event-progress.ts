@@ -1,8 +1,9 @@
 import { present } from "../core/parse.ts";
 import { type Document, rangeOf } from "../fetch/document.ts";
+import { wants } from "../message/message.ts";
 import { isHistoryFull, isProcessed, isProcessedLast, type Outcome } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
-import { type IncomeEvent, subjectKindOf } from "./events.ts";
+import { type IncomeEvent, subjectKindOf, type WebhookKind } from "./events.ts";
 import type { Receipts } from "./receipts.ts";
 
 /**
@@ -64,4 +65,31 @@ function progressInState(state: State | undefined, event: IncomeEvent): EventPro
     outcome: isLatest ? latest.outcome : undefined,
     version: isLatest ? version : undefined,
   });
+}
+
+/** Selects events. An absent field matches all. */
+export type EventFilter = {
+  readonly kind?: WebhookKind;
+  /** An event type, or a prefix that ends in `*`, as for subscribers. */
+  readonly type?: string;
+  readonly endpoint?: string;
+  /** A part of the event's id. */
+  readonly text?: string;
+  /** When the event was received: from `since` (inclusive) until `until` (exclusive), ISO 8601. */
+  readonly since?: string;
+  readonly until?: string;
+};
+
+export function selects(
+  { kind, type, endpoint, text, since, until }: EventFilter,
+  event: IncomeEvent,
+): boolean {
+  return (
+    (endpoint === undefined || event.endpoint === endpoint) &&
+    (text === undefined || event.id.includes(text)) &&
+    (kind === undefined || event.kind === kind) &&
+    (type === undefined || wants({ name: "", types: [type] }, event.type)) &&
+    (since === undefined || event.receivedAt >= since) &&
+    (until === undefined || event.receivedAt < until)
+  );
 }

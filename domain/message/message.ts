@@ -8,7 +8,7 @@ import type { AccountReadiness, UserReadiness } from "../readiness/readiness.ts"
 import type { LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import { datesOf, hrefOfDocument, referenceOf } from "./document-reference.ts";
-import type { DataOf, Message } from "./message-schemas.ts";
+import type { DataOf, Message, MessageOf } from "./message-schemas.ts";
 
 /**
  * The tag of a subscriber's two queues; its value is the pipeline's name. A production stage retains the
@@ -346,5 +346,30 @@ export function messageOfUserReadiness(
         return { accountId, status, connectedSince: new Date(since).toISOString() };
       }),
     },
+  };
+}
+
+/**
+ * A test message in CloudEvents 1.0 that announces nothing.
+ * @param subscriber the only recipient, regardless of its filter
+ * @param source the stage's CloudEvents `source`
+ */
+export function testMessage(
+  id: string,
+  subscriber: string,
+  source: string,
+  at: Date,
+): MessageOf<"subscriber.test"> {
+  return {
+    specversion: "1.0",
+    id,
+    source,
+    type: "subscriber.test",
+    subject: `subscriber/${subscriber}`,
+    time: at.toISOString(),
+    datacontenttype: "application/json",
+    // A later test has a higher sequence.
+    sequence: String(at.getTime()).padStart(20, "0"),
+    data: { test: true },
   };
 }

@@ -4,7 +4,7 @@ import type { Document } from "../fetch/document.ts";
 import { type AccountReadiness, statusOf, type UserReadiness } from "../readiness/readiness.ts";
 import type { Change } from "../state/change.ts";
 import { changedAt, correlationOf, type LastChange, receiptKey } from "../state/last-change.ts";
-import { replayState } from "../state/replay-message.ts";
+import { replayState } from "../state/replay.ts";
 import type { State } from "../state/state.ts";
 
 type ChangeOf<Of extends Change["type"]> = Extract<Change, { type: Of }>;

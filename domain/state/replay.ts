@@ -12,8 +12,7 @@ import {
 } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
 import type { Change } from "./change.ts";
-import { isHistoryFull, isProcessed } from "./last-change.ts";
-import { replayState } from "./replay-message.ts";
+import { claimOf, isHistoryFull, isProcessed, type LastChange, type Outcome } from "./last-change.ts";
 import type { State } from "./state.ts";
 
 /** Selects messages to replay. An absent field matches all. */
@@ -99,4 +98,27 @@ export function replayRecord(
 /** The event that a state announces. It may outlive the event's own item. */
 export function latestEventOf({ latest }: Pick<State, "latest">): IncomeEvent | undefined {
   return latest.cause === "event" ? latest.event : undefined;
+}
+
+/**
+ * Rebuilds a message that a record has already published. It has the event's id and content with the record's
+ * current `sequence` and state, so that the order by `sequence` stays right.
+ */
+
+/** The state with an event that it has processed as its last change. */
+export function replayState(state: State, event: IncomeEvent): State {
+  return isLatest(state.latest, event)
+    ? state
+    : { ...state, latest: { cause: "event", event, outcome: outcomeNow(state, event) } };
+}
+
+export function isLatest(latest: LastChange, event: IncomeEvent): boolean {
+  return latest.cause === "event" && latest.event.id === event.id;
+}
+
+/** The outcome of an old event against the current state: `agreed` if its claim still holds. */
+function outcomeNow(state: State, event: IncomeEvent): Outcome {
+  if (state.unconfirmed) return "unconfirmed";
+  const { deleted, connected = state.connected } = claimOf(event);
+  return deleted === state.deleted && connected === state.connected ? "agreed" : "stale";
 }

@@ -1,7 +1,6 @@
 import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
-import type { StepOutcome } from "../../adapters/erasure/erasure-report.ts";
 import type { DigestOf } from "../../adapters/erasure/find-erased.ts";
-import type { Tombstones } from "../../adapters/erasure/tombstones.ts";
+import type { StepOutcome, Tombstones } from "../../adapters/erasure/tombstones.ts";
 import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";

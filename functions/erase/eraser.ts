@@ -1,7 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { holdKey, partitionOf } from "../../adapters/dynamodb/keys.ts";
 import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
-import type { StepOutcome } from "../../adapters/erasure/erasure-report.ts";
+import type { StepOutcome } from "../../adapters/erasure/tombstones.ts";
 import { FailureError, retryable } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { messageOfErasure } from "../../domain/message/message.ts";
@@ -20,8 +20,7 @@ import { handleEachRecord, rejectPermanent } from "../runtime/sqs-batch.ts";
 import { removeBodies } from "./bodies.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, NextStep, TimeLeft } from "./dependencies.ts";
-import { findOwn } from "./find-own.ts";
-import { removeRecords } from "./records.ts";
+import { findOwn, removeRecords } from "./records.ts";
 
 /**
  * Places tombstones for a subject and its accounts: from then on nothing about them leaves the table, and

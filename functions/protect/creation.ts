@@ -1,7 +1,6 @@
 import { CloudFormationClient, UpdateTerminationProtectionCommand } from "@aws-sdk/client-cloudformation";
 import { logged, sanitizeErrors } from "../runtime/log.ts";
-import { customResource } from "./custom-resource.ts";
-import { isCreationRolledBack } from "./rollback.ts";
+import { customResource, isCreationRolledBack } from "./custom-resource.ts";
 
 const client = new CloudFormationClient({});
 

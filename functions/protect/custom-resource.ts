@@ -1,3 +1,4 @@
+import { type CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { failureOf } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, optionalText, textOf } from "../../domain/core/parse.ts";
 
@@ -53,4 +54,13 @@ function typeOf(fields: Fields): ResourceRequest["type"] {
   const type = textOf(fields, "RequestType");
   if (type === "Create" || type === "Update" || type === "Delete") return type;
   throw new Error(`${type} is no request of a custom resource`);
+}
+
+/**
+ * Whether CloudFormation is rolling back the creation of a stack. The rollback of an update, and a removal,
+ * have other statuses. Source: CloudFormation user guide, "Stack status codes".
+ */
+export async function isCreationRolledBack(client: CloudFormationClient, stackId: string): Promise<boolean> {
+  const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackId }));
+  return stack?.StackStatus === "ROLLBACK_IN_PROGRESS";
 }

@@ -7,8 +7,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { variable } from "../runtime/environment.ts";
 import { logged, sanitizeErrors } from "../runtime/log.ts";
-import { customResource } from "./custom-resource.ts";
-import { isCreationRolledBack } from "./rollback.ts";
+import { customResource, isCreationRolledBack } from "./custom-resource.ts";
 
 /** Maximum time until a table is active again; less than the function's timeout. */
 const longestUpdateInSeconds = 20;

@@ -5,8 +5,14 @@ import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { permanent } from "../../domain/core/failures.ts";
 import { plainJson } from "../../domain/core/text-encoding.ts";
-import { type Coding, entityTag, isKnown, reprDigest, takesGzip } from "../../domain/read/negotiation.ts";
-import { problem } from "../../domain/read/problem.ts";
+import {
+  type Coding,
+  entityTag,
+  isKnown,
+  problem,
+  reprDigest,
+  takesGzip,
+} from "../../domain/read/problem.ts";
 import { type Answer, cacheControl, problemAnswer } from "./answer.ts";
 
 /** The parts of a request that decide how a document is sent. */

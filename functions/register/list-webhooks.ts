@@ -6,8 +6,7 @@ import {
   registrationAt,
   webhookUrlOf,
 } from "../../domain/reconcile/registrations.ts";
-import { registeredUrl, type ToldWebhook } from "./registered-url.ts";
-import type { RegistrarDependencies } from "./registrar.ts";
+import { type RegistrarDependencies, registeredUrl, type ToldWebhook } from "./registrar.ts";
 
 /**
  * Reports where the provider sends each webhook, and changes nothing. An unavailable provider is reported,

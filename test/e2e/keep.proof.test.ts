@@ -7,7 +7,7 @@ import { holdsState } from "@income-events/local-stack/engines/kept.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { queueDepth } from "../../adapters/sqs/queue-metrics.ts";
 import { readItems } from "../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../support/eventually.ts";
 import { startProduct } from "../support/running-product.ts";

@@ -1,10 +1,14 @@
 import type { Command } from "commander";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
-import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
-import { type DeadLetter, type DeadLetterSource, endOf } from "../../../domain/recovery/dead-letter.ts";
-import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
-import { readRedriveCount } from "../../../domain/recovery/redrive-count.ts";
+import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
+import {
+  contentOfDeadLetter,
+  type DeadLetter,
+  type DeadLetterSource,
+  endOf,
+  readRedriveCount,
+} from "../../../domain/recovery/dead-letter.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { countFlag } from "../core/flags.ts";

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
-import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
+import { contentOfDeadLetter, type DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { scanDocuments } from "../../../adapters/dynamodb/document-scan.ts";
 import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { documentReader, textOfContent } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { scanDocuments } from "../../../adapters/dynamodb/table-scan.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";

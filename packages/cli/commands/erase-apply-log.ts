@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type SubjectPage, scanSubjects } from "../../../adapters/dynamodb/subject-scan.ts";
+import { type SubjectPage, scanSubjects } from "../../../adapters/dynamodb/subject-reads.ts";
 import { readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
 import { type DigestOf, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { commandLine } from "../core/command-line.ts";

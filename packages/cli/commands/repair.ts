@@ -5,8 +5,8 @@ import {
   relayInvoker,
   type Underived,
 } from "../../../adapters/aws/relay-invoker.ts";
-import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
+import { failedBatches } from "../../../adapters/streams/undelivered-changes.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document.ts";
 import { addCommand, type Operation } from "../core/command.ts";

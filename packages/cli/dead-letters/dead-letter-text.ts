@@ -1,6 +1,5 @@
 import { bodyText, type OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
-import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
+import { contentOfDeadLetter, type DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 
 /**
  * The text of a dead letter: for an event, the webhook's body, even if it is in S3; otherwise, and if that

@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import { hasRoomForAttributes, type Outgoing, type Send } from "../../../adapters/sqs/sqs-sender.ts";
 import { deduplicationOf, groupOf, readTask } from "../../../domain/fetch/task.ts";
-import type { DeadLetter, DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
-import { nextRedriveCount, readRedriveCount } from "../../../domain/recovery/redrive-count.ts";
+import {
+  type DeadLetter,
+  type DeadLetterSource,
+  nextRedriveCount,
+  readRedriveCount,
+} from "../../../domain/recovery/dead-letter.ts";
 import type { OnEach } from "./purge.ts";
 
 export type RedrivePorts = {

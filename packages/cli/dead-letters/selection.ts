@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
-import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
+import { contentOfDeadLetter, type DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { CommandError } from "../core/command-error.ts";
 import { commandLine } from "../core/command-line.ts";
 

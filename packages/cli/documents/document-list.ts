@@ -1,7 +1,7 @@
-import type { DocumentPage } from "../../../adapters/dynamodb/document-scan.ts";
 import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import type { ReadDocuments, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
+import type { DocumentPage } from "../../../adapters/dynamodb/table-scan.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
 import { nameFields, referenceOf } from "../../../domain/message/document-reference.ts";

@@ -3,7 +3,6 @@ import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { DocumentPage } from "../../../adapters/dynamodb/document-scan.ts";
 import {
   contentOfDocument,
   type ReadDocuments,
@@ -11,6 +10,7 @@ import {
   textOfContent,
 } from "../../../adapters/dynamodb/documents.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
+import type { DocumentPage } from "../../../adapters/dynamodb/table-scan.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";

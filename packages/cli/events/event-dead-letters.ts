@@ -1,10 +1,13 @@
-import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { type IncomeEvent, isWebhookKind } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/message.ts";
-import type { DeadLetterSource } from "../../../domain/recovery/dead-letter.ts";
-import { contentOfDeadLetter, type DeadLetterContent } from "../../../domain/recovery/dead-letter-content.ts";
+import {
+  contentOfDeadLetter,
+  type DeadLetterContent,
+  type DeadLetterSource,
+} from "../../../domain/recovery/dead-letter.ts";
 import type { Operation } from "../core/command.ts";
 import { deadLettersOf } from "../dead-letters/queues.ts";
 import { subscriberQueues, type WorkQueue, workQueues } from "../status/work-queues.ts";

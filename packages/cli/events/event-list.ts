@@ -1,6 +1,10 @@
 import type { StoredEvent } from "../../../adapters/dynamodb/stored-events.ts";
-import { type EventFilter, selects } from "../../../domain/event/event-filter.ts";
-import type { EventProgress, EventState } from "../../../domain/event/event-progress.ts";
+import {
+  type EventFilter,
+  type EventProgress,
+  type EventState,
+  selects,
+} from "../../../domain/event/event-progress.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { unknownSubject } from "../core/flags.ts";
 import type { OnScanned } from "../core/scan-consent.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ErasureReport, readReport } from "../../../adapters/erasure/erasure-report.ts";
+import { type ErasureReport, readReport } from "../../../adapters/erasure/tombstones.ts";
 import { type Send, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { type EraseTask, eraseTask, type Removed, writeEraseTask } from "../../../domain/recovery/erasure.ts";

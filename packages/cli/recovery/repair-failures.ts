@@ -1,5 +1,5 @@
 import type { RelayRecords } from "../../../adapters/aws/relay-invoker.ts";
-import type { FailedBatch } from "../../../adapters/streams/failed-batches.ts";
+import type { FailedBatch } from "../../../adapters/streams/undelivered-changes.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 
 export type RepairedFailures = {

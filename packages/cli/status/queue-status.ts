@@ -1,5 +1,4 @@
-import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
-import { type QueueMetrics, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
+import { type QueueMetrics, queueDepth, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import type { Clients } from "../core/clients.ts";
 import { ownQueues, type WorkQueue } from "./work-queues.ts";
 

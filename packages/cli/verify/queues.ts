@@ -2,7 +2,7 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import { type FoundMessage, searchQueue } from "../../../adapters/sqs/queue-search.ts";
+import { type FoundMessage, searchQueue } from "../../../adapters/sqs/queue-messages.ts";
 import { type Fields, fieldsOf, parseJson } from "../../../domain/core/parse.ts";
 import { identify } from "../../../domain/event/envelope.ts";
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";

@@ -11,7 +11,7 @@ import {
   tellRemoved,
 } from "@income-events/cli/recovery/repair-failures.ts";
 import { relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
-import { type FailedBatch, failedBatches } from "../../../adapters/streams/failed-batches.ts";
+import { type FailedBatch, failedBatches } from "../../../adapters/streams/undelivered-changes.ts";
 import { mutex } from "../../../domain/core/mutex.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Job, Jobs, Work } from "../jobs.ts";

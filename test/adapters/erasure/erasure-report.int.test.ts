@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { readReport, reportWriter, type StepOutcome } from "../../../adapters/erasure/erasure-report.ts";
+import { readReport, reportWriter, type StepOutcome } from "../../../adapters/erasure/tombstones.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";

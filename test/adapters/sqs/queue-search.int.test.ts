@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type QueueSearch, searchQueue } from "../../../adapters/sqs/queue-search.ts";
+import { type QueueSearch, searchQueue } from "../../../adapters/sqs/queue-messages.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 describe("a search in a queue", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import { type EventFilter, selects } from "../../../domain/event/event-filter.ts";
+import { type EventFilter, selects } from "../../../domain/event/event-progress.ts";
 import {
   countedName,
   countedNames,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { entityTag, isKnown, reprDigest, takesGzip } from "../../../domain/read/negotiation.ts";
+import { entityTag, isKnown, reprDigest, takesGzip } from "../../../domain/read/problem.ts";
 
 const digest = "ab".repeat(32);
 

@@ -2,10 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
 import { stateTask, writeTask } from "../../../domain/fetch/task.ts";
-import { endOf } from "../../../domain/recovery/dead-letter.ts";
-import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
+import {
+  contentOfDeadLetter,
+  endOf,
+  nextRedriveCount,
+  readRedriveCount,
+} from "../../../domain/recovery/dead-letter.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
-import { nextRedriveCount, readRedriveCount } from "../../../domain/recovery/redrive-count.ts";
 import { parseReplayRun, type ReplayRun } from "../../../domain/recovery/replay-run.ts";
 
 const run: ReplayRun = {

@@ -2,8 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { messageOfState } from "../../../domain/message/message.ts";
-import { isSelected, latestEventOf, replayEvent, replayRecord } from "../../../domain/state/replay.ts";
-import { replayState } from "../../../domain/state/replay-message.ts";
+import {
+  isSelected,
+  latestEventOf,
+  replayEvent,
+  replayRecord,
+  replayState,
+} from "../../../domain/state/replay.ts";
 import { applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { accountId, applied, applyAll, at, documentRead, eventOf, minute, receiptsOf } from "../samples.ts";
 

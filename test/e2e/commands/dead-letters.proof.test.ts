@@ -3,7 +3,7 @@ import { ChangeMessageVisibilityCommand, ReceiveMessageCommand, SQSClient } from
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
-import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { identify } from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";

@@ -4,7 +4,7 @@ import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/c
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { readReport } from "../../../adapters/erasure/erasure-report.ts";
+import { readReport } from "../../../adapters/erasure/tombstones.ts";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { documentTask, writeTask } from "../../../domain/fetch/task.ts";

@@ -5,7 +5,7 @@ import type { DynamoDBRecord } from "aws-lambda";
 import { beforeEach, describe, expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { parkedBatches, recordMarks } from "../../../adapters/streams/change-stream.ts";
-import { failedBatches } from "../../../adapters/streams/failed-batches.ts";
+import { failedBatches } from "../../../adapters/streams/undelivered-changes.ts";
 import { runMarked } from "../../../functions/relay/parking.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";

@@ -3,7 +3,7 @@ import { DeleteObjectsCommand, GetObjectCommand, paginateListObjectsV2 } from "@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
-import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { batchesOf } from "../../../domain/core/batches.ts";
 import { type Piece, placeOfItem, placeOfObject } from "../../../proof/model/erasure/world.ts";
 import { textOfBytes, textOfItem } from "../../../proof/scenario/snapshot.ts";

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { readReport } from "../../../adapters/erasure/erasure-report.ts";
+import { readReport } from "../../../adapters/erasure/tombstones.ts";
 import { keptPages } from "../../../adapters/s3/overflow-bucket.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { ownerOf, type Subject } from "../../../domain/event/subjects.ts";

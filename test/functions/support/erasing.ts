@@ -10,10 +10,9 @@ import { eventTable, linkTable } from "../../../adapters/dynamodb/event-table.ts
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
-import { reportWriter } from "../../../adapters/erasure/erasure-report.ts";
 import { findErased, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { sweepLease } from "../../../adapters/erasure/sweep-lease.ts";
-import { tombstones } from "../../../adapters/erasure/tombstones.ts";
+import { reportWriter, tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";

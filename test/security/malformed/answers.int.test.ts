@@ -14,7 +14,7 @@ import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-sett
 import { readListed } from "../../../domain/state/listing.ts";
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { refreshedToken } from "../../../functions/refresh/refresher.ts";
-import { registeredUrl } from "../../../functions/register/registered-url.ts";
+import { registeredUrl } from "../../../functions/register/registrar.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { expectCleanPrototypes, failsAsSaid, near } from "./near.ts";
 

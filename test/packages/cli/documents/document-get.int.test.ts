@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { scanDocuments } from "../../../../adapters/dynamodb/document-scan.ts";
 import { documentVersions } from "../../../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../../adapters/dynamodb/partitions.ts";
+import { scanDocuments } from "../../../../adapters/dynamodb/table-scan.ts";
 import { overflowBucket } from "../../../../adapters/s3/overflow-bucket.ts";
 import type { VersionWanted } from "../../../../domain/read/route.ts";
 import { changesBetween, versionBefore } from "../../../../packages/cli/documents/document-changes.ts";
