@@ -1,5 +1,3 @@
-import { logged } from "../runtime/log.ts";
-import { liveDependencies } from "./live.ts";
-import { receiver } from "./receiver.ts";
+import { liveHandler } from "./live.ts";
 
-export const handler = logged(receiver("endpoints", liveDependencies("endpoints")));
+export const handler = liveHandler("endpoints");

@@ -11,8 +11,8 @@ import { parseSecretHeader, parseWebhookSecret } from "../../domain/core/webhook
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { credentialFields } from "../../domain/event/payload.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
-import type { ReceiverDependencies } from "./receiver.ts";
+import { log, logged } from "../runtime/log.ts";
+import { type ReceiverDependencies, receiver } from "./receiver.ts";
 
 /**
  * A receiver's dependencies in AWS. Clients are created once per execution environment.
@@ -47,3 +47,6 @@ export function liveDependencies(kind: WebhookKind, prefix = ""): ReceiverDepend
     log,
   };
 }
+
+/** The handler of a function that receives one kind. */
+export const liveHandler = (kind: WebhookKind) => logged(receiver(kind, liveDependencies(kind)));

@@ -1,5 +1,3 @@
-import { logged } from "../runtime/log.ts";
-import { liveDependencies } from "./live.ts";
-import { receiver } from "./receiver.ts";
+import { liveHandler } from "./live.ts";
 
-export const handler = logged(receiver("users", liveDependencies("users")));
+export const handler = liveHandler("users");

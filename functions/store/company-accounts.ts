@@ -1,5 +1,3 @@
-import { logged } from "../runtime/log.ts";
-import { consumer } from "./consumer.ts";
-import { liveDependencies } from "./live.ts";
+import { liveHandler } from "./live.ts";
 
-export const handler = logged(consumer(liveDependencies()));
+export const handler = liveHandler();

@@ -9,23 +9,24 @@ import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { parseMapping } from "../../domain/event/mapping.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
-import type { ConsumerDependencies } from "./consumer.ts";
+import { log, logged } from "../runtime/log.ts";
+import { consumer } from "./consumer.ts";
 
-/** A consumer's dependencies in AWS. Clients are created once per execution environment. */
-export function liveDependencies(): ConsumerDependencies {
+/** The handler of a function that stores the events of one kind. Its settings have the kind's mapping. */
+export function liveHandler() {
   const settings = readSettings();
-  const retentionInDays = numberOf(settings, "retentionDays");
   const table = leanClient(new DynamoDBClient({}));
   const tableName = variable("TABLE_NAME");
-  return {
-    record: eventTable(table, tableName, retentionInDays),
-    recordCanary: canaryTable(batchingWriter(table, tableName), () => new Date()),
-    overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
-    send: sqsSender(leanClient(new SQSClient({}))),
-    deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
-    mapping: parseMapping(settings.mapping),
-    search: jmespathSearch,
-    log,
-  };
+  return logged(
+    consumer({
+      record: eventTable(table, tableName, numberOf(settings, "retentionDays")),
+      recordCanary: canaryTable(batchingWriter(table, tableName), () => new Date()),
+      overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
+      send: sqsSender(leanClient(new SQSClient({}))),
+      deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
+      mapping: parseMapping(settings.mapping),
+      search: jmespathSearch,
+      log,
+    }),
+  );
 }
