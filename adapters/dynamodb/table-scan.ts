@@ -69,13 +69,7 @@ export async function tableSize(client: DynamoDBClient, TableName: string): Prom
   return { items: Table?.ItemCount ?? 0, bytes: Table?.TableSizeBytes ?? 0 };
 }
 
-export type DocumentPage = {
-  readonly documents: readonly StoredDocument[];
-  /** How many items the scan read. */
-  readonly examined: number;
-  /** Where to resume; absent on the last page. */
-  readonly last?: Key;
-};
+export type DocumentPage = Omit<ScanPage, "items"> & { readonly documents: readonly StoredDocument[] };
 
 /** All documents of the table, in no order. See `scanTable` for the cost. @param after where to resume */
 export async function* scanDocuments(

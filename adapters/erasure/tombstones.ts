@@ -152,22 +152,16 @@ function parseFound(value: unknown): Found {
 }
 
 /** Progress of an erasure. It contains counts and no ids. */
-export type ErasureReport = {
+export type ErasureReport = Pick<
+  EraseTask,
+  "isFound" | "removed" | "incomplete" | "refused" | "isWaiting"
+> & {
   readonly step: string;
   readonly isDone: boolean;
-  /** Whether the subject was found. If not, don't report it as erased. */
-  readonly isFound: boolean;
   /** Whether a legal hold prevented the erasure; absent: no. */
   readonly isHeld?: true;
   /** Number of subjects: the erased one, and those that belong to it. */
   readonly subjects: number;
-  readonly removed: Removed;
-  /** Queues of dead letters that could not be searched. */
-  readonly incomplete: readonly string[];
-  /** Kinds of objects that S3 refused to return, at least some of them. */
-  readonly refused: readonly RefusedKind[];
-  /** Whether only objects that S3 refuses are left, which keep the erasure open; absent: no. */
-  readonly isWaiting?: true;
 };
 
 /**
