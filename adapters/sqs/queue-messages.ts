@@ -70,7 +70,7 @@ export type QueueSearch = {
   readonly isWanted: (body: string) => boolean;
   /** Called with all messages found so far. Once it returns true, the search ends after one more receive. */
   readonly isComplete: (found: readonly FoundMessage[]) => boolean;
-  /** What to do with unwanted messages: release them when the search ends, or delete them on arrival. */
+  /** How unwanted messages are treated: release them when the search ends, or delete them on arrival. */
   readonly others: "release" | "delete";
   /** Called with each unwanted message, once if SQS delivers it once. */
   readonly onOther?: (body: string) => void;

@@ -5,7 +5,7 @@ import type { Document } from "../fetch/document.ts";
 import { correlationOf } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 
-/** What an account must have before its operator can decide. A connection keeps its initial settings. */
+/** Requirements for an account to be ready. A connection keeps its initial settings. */
 export type ReadinessSettings = {
   readonly endpoints: readonly string[];
   readonly deadlineSeconds: number;

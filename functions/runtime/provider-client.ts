@@ -21,7 +21,7 @@ type Patience = {
 type Clients = {
   readonly table: DynamoDBClient;
   readonly secrets: SecretsManagerClient;
-  /** Reads the breaker's state; absent: a request of its own. */
+  /** Reads the breaker's state; absent: it is read with a separate request. */
   readonly read?: ReadKey;
 };
 

@@ -115,7 +115,7 @@ function watchedCall(simulation: Surroundings, step: Do, reads: ReadsOfProcess):
   });
 }
 
-/** Nothing is known to be down, and nothing is read ahead. */
+/** The provider is up, and no state is read ahead. */
 const ready = { gate: () => undefined, prepare: async () => undefined };
 
 const provider = {

@@ -35,7 +35,7 @@ test.each([
 ])("uses a function URL by default where they exist: a stack in %s", (_, region, urls) => {
   const template = Template.fromStack(Stack.of(inRegion(region, { subscribers: [{ name: "risk" }] })()));
   template.resourceCountIs("AWS::Lambda::Url", urls);
-  // Otherwise each subscriber invokes an alias of its own.
+  // Otherwise each subscriber invokes its own alias.
   template.resourceCountIs("AWS::Lambda::Alias", 1 - urls);
 });
 

@@ -48,7 +48,7 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Runn
   const environment = options.environment ?? process.env;
   const endpoint = environment.DYNAMODB_ENDPOINT;
   if (options.engine === undefined && endpoint !== undefined && endpoint !== "") return external(endpoint);
-  // The engine runs in a directory of its own.
+  // The engine runs in another directory.
   const keep = options.keep && resolve(options.keep);
   if (keep !== undefined) mkdirSync(keep, { recursive: true, mode: 0o700 });
   const resolved = { ...options, keep };

@@ -180,7 +180,7 @@ export function createCanaryDriver() {
     );
     client.destroy();
   };
-  /** What receivers of lost webhooks have requested. */
+  /** Reconciliations that receivers requested because of lost webhooks. */
   const requestedRun = async () => {
     const { gatewayUrl: endpointUrl, region, operator: credentials } = stage().stack;
     const client = new DynamoDBClient({ endpoint: endpointUrl, region, credentials });

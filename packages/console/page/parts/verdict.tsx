@@ -101,7 +101,7 @@ function keptText(queues: readonly QueueStatus[]): string {
 
 type Deed = { readonly label: string; readonly path: string };
 
-/** What a sandbox can do, by the prefix of a finding's code. */
+/** Remedies that a sandbox offers, by the prefix of a finding's code. */
 const deeds: readonly (readonly [code: string, deed: Deed])[] = [
   ["token-", { label: "Set new token", path: "/api/sandbox/token" }],
   ["provider-down", { label: "Recover the sandbox", path: "/api/sandbox/heal" }],
