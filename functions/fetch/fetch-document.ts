@@ -58,13 +58,15 @@ export async function fetchDocument(
   const isEarly = tasks.every(isCalledEarly);
   // The tasks were received for this invocation, so `beforeCall` is of this invocation, too.
   const early = isEarly ? callFor({ of: ofFirst, client, provider }, { serviceTime: beforeCall }) : undefined;
-  early?.catch(() => undefined);
-  const [stored, erasedTasks, userId] = await Promise.all([
+  const reading = Promise.all([
     documents.load(subject, firstTask.task),
     erasedOf(tasks, dependencies),
     ownerOf(tasks, subject, dependencies),
     client.prepare(),
   ]);
+  // Waits for both: no call goes on after its invocation.
+  await Promise.allSettled([reading, early]);
+  const [stored, erasedTasks, userId] = await reading;
   const now = early ? beforeCall : timeBefore(clock(), tasks);
   const again = tasks.find(({ receives }) => receives > 1);
   const kept = again && (await keptPages.find({ ...firstTask.task, messageId: again.messageId }));
@@ -77,15 +79,10 @@ export async function fetchDocument(
     [...erasedTasks, ...plan.skipped].map((task) => [task, "skipped"]),
   );
   const [covering] = plan.covered;
-  // Nothing goes on after the invocation.
-  if (covering === undefined) await early?.catch(() => undefined);
-  else {
+  if (covering !== undefined) {
     const of = { ...covering.task, messageId: covering.messageId };
     const { asOf, by, known } = plan;
-    if (early && asOf !== now) {
-      await early;
-      throw waiting("the document was read after this call", 2, 0);
-    }
+    if (early && asOf !== now) throw waiting("the document was read after this call", 2, 0);
     const pages = { read: { asOf, by, known }, kept: plan.isResumed ? kept : undefined };
     const content = await readPages({
       of,

@@ -274,10 +274,21 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(calls()).toHaveLength(1);
     });
 
-    test("writes nothing if the table can't be read", async () => {
-      fixture.remote.answer = () => ({ text: "[1]" });
+    test("writes nothing if the table can't be read, and ends after the call", async () => {
+      const fetch = await warm();
+      const answered = Promise.withResolvers<void>();
+      fixture.remote.answer = async () => {
+        await answered.promise;
+        return { text: "[1]" };
+      };
+      await fixture.tasks.send([read(income, 0, ofWebhook)]);
       const working = fixture.system.fail("dynamodb:BatchGetItem");
-      expect(await perform(read(income, 0, ofWebhook))).toHaveLength(1);
+      onTestFinished(working);
+      const ended = fixture.tasks.deliver(fetch, seenNow()).then(({ left }) => left);
+      // Longer than the read's retries.
+      expect(await Promise.race([ended, sleep(500, "goes on")])).toBe("goes on");
+      answered.resolve();
+      expect(await ended).toHaveLength(1);
       working();
       expect(await document()).toBeUndefined();
     });
