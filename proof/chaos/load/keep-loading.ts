@@ -20,6 +20,8 @@ export type Load = {
 const maxPending = 30;
 /** Maximum pending erasures. */
 const maxErasures = 6;
+/** Maximum time for which the next round waits for erasures. */
+const longestCatchUpMs = 10_000;
 const betweenRoundsMs = 2_000;
 const betweenInvocationsMs = 500;
 const scheduled = ["RefreshToken", "RegisterWebhooks", "ReconcileUsers", "ArchiveLetters"];
@@ -36,6 +38,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
   let brought = 0;
   let isOver = false;
 
+  const erasures = () => queueDepth(sqs, outputOf(stack, "EraseQueueUrl"));
   const bring = async (): Promise<void> => {
     // Users of earlier rounds, of whom there is data to erase.
     const erasable: string[] = [];
@@ -45,10 +48,11 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
       const MessageBody = unreadableTask;
       const QueueUrl = outputOf(stack, "FetchQueueUrl");
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...fifoOrder(QueueUrl) }));
-      // Late data of erased users causes more erasures, which must not pile up.
-      const waiting = await queueDepth(sqs, outputOf(stack, "EraseQueueUrl"));
-      for (const userId of erasable.splice(0, maxErasures - waiting)) await erase(userId);
+      for (const userId of erasable.splice(0, maxErasures - (await erasures()))) await erase(userId);
       erasable.push(...users);
+      // Late data of erased users causes more erasures. If they piled up, no user could be erased in later rounds.
+      const end = Date.now() + longestCatchUpMs;
+      while (!isOver && Date.now() < end && (await erasures()) >= maxErasures) await wait(betweenRoundsMs);
       while (!isOver && (await provider.call("pending")) > maxPending) await wait(betweenRoundsMs);
       await wait(betweenRoundsMs);
     }
