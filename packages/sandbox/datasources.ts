@@ -1,11 +1,12 @@
+import { z } from "zod";
+
 export const categories = ["payroll", "driving-and-delivery", "freelance"] as const;
 export type Category = (typeof categories)[number];
 
-export type Datasource = { readonly id: string; readonly name: string; readonly category: Category };
-
-export function isCategory(text: string): text is Category {
-  return categories.some((known) => known === text);
-}
+export const storedDatasource = z
+  .object({ id: z.string(), name: z.string(), category: z.enum(categories) })
+  .readonly();
+export type Datasource = z.output<typeof storedDatasource>;
 
 /** Invented platforms, since the service's own list is not public. */
 export const standardDatasources: readonly Datasource[] = [

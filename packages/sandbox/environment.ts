@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createApi } from "./api/app.ts";
-import { createCallLog } from "./api/call-log.ts";
+import { type Call, createLog } from "./api/call-log.ts";
 import { createFaults } from "./api/faults.ts";
 import { type Clock, endingClock } from "./clock.ts";
 import { createAnalytics } from "./connect/analytics.ts";
@@ -92,7 +92,7 @@ export async function startEnvironment(
     fetchDurationMs: options.fetchDurationMs ?? 0,
     connectUrl: () => baseUrl,
   });
-  const calls = createCallLog();
+  const calls = createLog<Call>();
   const faults = createFaults();
   const rateLimit = createRateLimit(clock, options.requestsPerMinute ?? Number.POSITIVE_INFINITY);
   const production = name === "production";

@@ -1,24 +1,21 @@
+import { z } from "zod";
 import type { Clock } from "./clock.ts";
-import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
-import { fieldsOf, listOf, textOf, timestampOf } from "./parse.ts";
+import { endpointNames } from "./endpoint-names.ts";
 import type { Store } from "./store.ts";
 
-export type DataFetch = {
-  readonly requestId: string;
-  readonly accountId: string;
-  readonly endpoints: readonly EndpointName[];
-  readonly endsAt: Date;
-};
-
-export type Fetches = {
-  start(fetch: DataFetch): void;
-  /** Resolves when no fetch is running. */
-  ended(): Promise<void>;
-};
+const storedFetch = z
+  .object({
+    requestId: z.string(),
+    accountId: z.string(),
+    endpoints: z.array(z.enum(endpointNames)).readonly(),
+    endsAt: z.coerce.date(),
+  })
+  .readonly();
+export type DataFetch = z.output<typeof storedFetch>;
 
 /** Ends fetches on the clock. A fetch that a restart interrupted ends after it. */
-export function createFetches(clock: Clock, store: Store, onEnd: (fetch: DataFetch) => void): Fetches {
-  const kept = store.collection("fetches", parseFetch);
+export function createFetches(clock: Clock, store: Store, onEnd: (fetch: DataFetch) => void) {
+  const kept = store.collection("fetches", storedFetch);
   const underWay = countUnderWay();
 
   function follow(fetch: DataFetch): void {
@@ -32,42 +29,29 @@ export function createFetches(clock: Clock, store: Store, onEnd: (fetch: DataFet
 
   for (const fetch of kept.values()) follow(fetch);
   return {
-    start: (fetch) => {
+    start: (fetch: DataFetch): void => {
       kept.set(fetch.requestId, fetch);
       follow(fetch);
     },
+    /** Resolves when no fetch is running. */
     ended: underWay.none,
   };
 }
 
-function parseFetch(value: unknown): DataFetch {
-  const fields = fieldsOf(value);
-  return {
-    requestId: textOf(fields, "requestId"),
-    accountId: textOf(fields, "accountId"),
-    endpoints: listOf(fields, "endpoints").map(String).filter(isEndpointName),
-    endsAt: timestampOf(fields, "endsAt"),
-  };
-}
-
-type UnderWay = {
-  begin(): void;
-  end(): void;
-  /** Resolves when none is running. */
-  none(): Promise<void>;
-};
-
-export function countUnderWay(): UnderWay {
+export function countUnderWay() {
   const waiters: (() => void)[] = [];
   let count = 0;
   return {
-    begin: () => {
+    begin: (): void => {
       count += 1;
     },
-    end: () => {
+    end: (): void => {
       count -= 1;
       if (count === 0) for (const resolve of waiters.splice(0)) resolve();
     },
-    none: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+    /** Resolves when none is running. */
+    none: async () => {
+      if (count > 0) await new Promise<void>((resolve) => waiters.push(resolve));
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { type Account, keepAccount, parseAccount, parseUser, type User } from "./accounts.ts";
+import { type Account, keepAccount, storedAccount, storedUser, type User } from "./accounts.ts";
 import type { Clock } from "./clock.ts";
 import { type DataSet, type DataSource, type Days, dataSet } from "./data/data-sets.ts";
 import { payPeriodRange } from "./data/ledger.ts";
@@ -16,33 +16,7 @@ import type { ProviderInterface } from "./provider-interface.ts";
 import type { Store } from "./store.ts";
 import type { WebhookKind } from "./webhooks.ts";
 
-export type ProviderModel = {
-  /** Registers an end user, as through the connection flow. */
-  registerUser(registration?: Registration): User;
-  /** Submits credentials: creates the account, which is not connected yet. */
-  submitCredentials(userId: string, options?: SubmitOptions): Account;
-  /** Connects the account: the datasource accepts the credentials (again). */
-  connect(accountId: string): Account;
-  disconnect(accountId: string): Account;
-  deleteAccount(accountId: string): Account;
-  deleteUser(userId: string): void;
-  replaceMetadata(userId: string, metadata: User["metadata"]): User;
-  /**
-   * Starts a fetch, which sends endpoint events when it ends.
-   * @returns the request's id
-   */
-  startFetch(accountId: string, endpoints: readonly EndpointName[]): string;
-  users(): readonly User[];
-  user(id: string): User | undefined;
-  /** User of a session of the connection flow; undefined if it has expired. */
-  userOfSession(session: string): User | undefined;
-  accounts(): readonly Account[];
-  account(id: string): Account | undefined;
-  accountsOf(userId: string): readonly Account[];
-  /** An endpoint's data as the API serves it; undefined if none was fetched. */
-  data(account: Account, endpoint: EndpointName, days?: Days): DataSet | undefined;
-  fetched(): Promise<void>;
-};
+export type ProviderModel = ReturnType<typeof createProviderModel>;
 
 export type Registration = Partial<Pick<User, "name" | "accountAlert" | "metadata">>;
 
@@ -74,7 +48,7 @@ export type ProviderModelDependencies = {
 const sessionMs = 3_600_000;
 
 /** State and changes of users and accounts. Each change sends an event to the operator. */
-export function createProviderModel(dependencies: ProviderModelDependencies): ProviderModel {
+export function createProviderModel(dependencies: ProviderModelDependencies) {
   const { clock, store, nextId, emit, datasources, alertOnAccountCreation, fetchDurationMs, connectUrl } =
     dependencies;
   const isNewer = dependencies.interface === "0.5";
@@ -97,10 +71,7 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
     // An account that was disconnected or deleted meanwhile yields no more data.
     if (!account.connected || account.deleted) return;
     const fetched = accounts.change(account, { data: withNewData(account, endpoints, clock.now()) });
-    if (account.company && !isNewer) {
-      announce("update_account", fetched);
-      return;
-    }
+    if (account.company && !isNewer) return void announce("update_account", fetched);
     const news = endpoints.map((endpoint) => {
       const range = payPeriodRange(fetched.createdAt, fetched.data.get(endpoint)?.version ?? 1);
       return { endpoint, range };
@@ -118,20 +89,19 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
   }
 
   return {
-    registerUser: ({ name = "", accountAlert, metadata } = {}) => {
+    /** Registers an end user, as through the connection flow. */
+    registerUser: ({ name = "", ...choices }: Registration = {}): User => {
       const now = clock.now();
       const session = nextId();
       const sessionExpiresAt = new Date(now.getTime() + sessionMs);
-      const choice = {
-        ...(accountAlert === undefined ? {} : { accountAlert }),
-        ...(metadata === undefined ? {} : { metadata }),
-      };
-      const user = { id: nextId(), name, createdAt: now, session, sessionExpiresAt, ...choice };
+      const user = { id: nextId(), name, createdAt: now, session, sessionExpiresAt, ...choices };
       users.add(user);
       announceUser("create_user", user);
       return user;
     },
-    submitCredentials: (userId, { company = false, datasource, pictureBytes = 0, accountAlert } = {}) => {
+    /** Submits credentials: creates the account, which is not connected yet. */
+    submitCredentials: (userId: string, options: SubmitOptions = {}): Account => {
+      const { company = false, datasource, pictureBytes = 0, accountAlert } = options;
       const user = users.known(userId);
       const now = clock.now();
       const account = accounts.add({
@@ -150,7 +120,8 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
       if (alert && !company) announce("create_account", account);
       return account;
     },
-    connect: (accountId) => {
+    /** Connects the account: the datasource accepts the credentials (again). */
+    connect: (accountId: string): Account => {
       const account = accounts.known(accountId);
       const isNew = account.data.size === 0;
       // The company API announces data by "updated" events only, so a new company account has data at once.
@@ -158,22 +129,23 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
       const connected = accounts.change(account, { connected: true, data });
       return announce(account.company ? "connect_account" : payloads.connected, connected);
     },
-    disconnect: (accountId) =>
+    disconnect: (accountId: string): Account =>
       announce("disconnect_account", accounts.change(accounts.known(accountId), { connected: false })),
-    deleteAccount: (accountId) => remove(accounts.known(accountId)),
-    deleteUser: (userId) => {
+    deleteAccount: (accountId: string): Account => remove(accounts.known(accountId)),
+    deleteUser: (userId: string): void => {
       const user = users.known(userId);
       for (const account of accounts.ofUser(user.id)) remove(account);
       users.remove(user);
       announceUser("delete_user", user);
     },
-    replaceMetadata: (userId, metadata = {}) => {
+    replaceMetadata: (userId: string, metadata: User["metadata"] = {}): User => {
       const user = { ...users.known(userId), metadata };
       users.add(user);
       announceUser("update_user", user);
       return user;
     },
-    startFetch: (accountId, endpoints) => {
+    /** Starts a fetch, which sends endpoint events when it ends; returns the request's id. */
+    startFetch: (accountId: string, endpoints: readonly EndpointName[]): string => {
       const requestId = nextId();
       const endsAt = new Date(clock.now().getTime() + fetchDurationMs);
       fetches.start({ requestId, accountId: accounts.known(accountId).id, endpoints, endsAt });
@@ -181,10 +153,12 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
     },
     users: users.all,
     user: users.get,
-    userOfSession: (session) => users.ofSession(session, clock.now()),
+    /** User of a session of the connection flow; undefined if it has expired. */
+    userOfSession: (session: string) => users.ofSession(session, clock.now()),
     accounts: accounts.all,
     account: accounts.get,
     accountsOf: accounts.ofUser,
+    /** An endpoint's data as the API serves it; undefined if none was fetched. */
     data: dataOf,
     fetched: fetches.ended,
   };
@@ -200,7 +174,7 @@ function withNewData({ data: before }: Account, endpoints: readonly EndpointName
 
 /** Stored users, by id and by session. */
 function openUsers(store: Store) {
-  const users = store.collection("users", parseUser);
+  const users = store.collection("users", storedUser);
   const sessions = new Map([...users.values()].map(({ id, session }) => [session, id]));
   return {
     add: (user: User): void => {
@@ -229,7 +203,7 @@ function openUsers(store: Store) {
 
 /** Stored accounts, by id and by user. */
 function openAccounts(store: Store, clock: Clock) {
-  const accounts = store.collection("accounts", parseAccount, keepAccount);
+  const accounts = store.collection("accounts", storedAccount, keepAccount);
   const idsOfUsers = Map.groupBy(accounts.keys(), (id) => known(id).userId);
 
   function known(accountId: string): Account {

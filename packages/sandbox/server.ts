@@ -1,7 +1,7 @@
+import { z } from "zod";
 import { type AdjustableClock, type Clock, isAdjustable, runningClock } from "./clock.ts";
 import { startControl } from "./control/server.ts";
 import { type Environment, type EnvironmentOptions, startEnvironment } from "./environment.ts";
-import { fieldsOf, numberOf } from "./parse.ts";
 import { openStore, type Store } from "./store.ts";
 
 export type SandboxOptions = EnvironmentOptions & {
@@ -80,9 +80,11 @@ async function startProduction(options: SandboxOptions, clock: Clock): Promise<E
   );
 }
 
+const storedClock = z.object({ offset: z.number() });
+
 /** System time plus the stored offset from earlier runs. */
 function keptClock(store: Store): AdjustableClock {
-  const kept = store.collection("clock", (value) => ({ offset: numberOf(fieldsOf(value), "offset") }));
+  const kept = store.collection("clock", storedClock);
   let { offset } = kept.get("current") ?? { offset: 0 };
   const clock = runningClock(offset);
   return {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { fieldsOf } from "./parse.ts";
+import { z } from "zod";
 import type { Store } from "./store.ts";
 import { newerWebhookKinds } from "./webhooks.ts";
 
@@ -16,26 +16,23 @@ export const shapedThings = [
 ] as const;
 export type ShapedThing = (typeof shapedThings)[number];
 
-/** Rewrites payloads by templates, to simulate another provider. */
-export type Shapes = {
-  /**
-   * Sets a template, which is any JSON. A string `{{path}}` is replaced by the value at that path of the
-   * usual payload (names joined by dots), or null; inside a longer string, by its text. `undefined` restores
-   * the usual shape.
-   */
-  set(thing: ShapedThing, template: unknown): void;
-  /** Applies the template to a payload; undefined if there is none. */
-  apply(thing: ShapedThing, payload: unknown): { readonly shaped: unknown } | undefined;
-};
+export type Shapes = ReturnType<typeof createShapes>;
 
-export function createShapes(store: Store): Shapes {
-  const templates = store.collection("shapes", (template) => template);
+/** Rewrites payloads by templates, to simulate another provider. */
+export function createShapes(store: Store) {
+  const templates = store.collection("shapes", z.unknown());
   return {
-    set: (thing, template) => {
+    /**
+     * Sets a template, which is any JSON. A string `{{path}}` is replaced by the value at that path of the
+     * usual payload (names joined by dots), or null; inside a longer string, by its text. `undefined` restores
+     * the usual shape.
+     */
+    set: (thing: ShapedThing, template: unknown): void => {
       if (template === undefined) templates.delete(thing);
       else templates.set(thing, template);
     },
-    apply: (thing, payload) =>
+    /** Applies the template to a payload; undefined if there is none. */
+    apply: (thing: ShapedThing, payload: unknown): { readonly shaped: unknown } | undefined =>
       templates.has(thing) ? { shaped: fill(templates.get(thing), payload) } : undefined,
   };
 }
@@ -60,8 +57,7 @@ function valueAt(payload: unknown, path: string): unknown {
   let value = payload;
   for (const name of path.split(".")) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    const fields = fieldsOf(value);
-    value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    value = Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
   }
   return value;
 }

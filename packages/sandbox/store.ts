@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { z } from "zod";
 
 /** Values by name, oldest first, stored as JSON so that the service continues after a restart. */
 export type Collection<Value> = Pick<
@@ -13,13 +14,10 @@ export type Collection<Value> = Pick<
 
 export type Store = {
   readonly database: DatabaseSync;
-  /**
-   * @param parse parses a stored value
-   * @param toKeep serializes a value; absent: stores the value itself
-   */
+  /** @param toKeep serializes a value for its schema; absent: stores the value itself */
   collection<Value>(
     name: string,
-    parse: (value: unknown) => Value,
+    schema: z.ZodType<Value>,
     toKeep?: (value: Value) => unknown,
   ): Collection<Value>;
   close(): void;
@@ -63,10 +61,10 @@ export function openStore(environment: string, directory?: string): Store {
   const remove = database.prepare("DELETE FROM documents WHERE collection = ? AND id = ?");
   return {
     database,
-    collection: (name, parse, toKeep = (value) => value) => {
+    collection: (name, stored, toKeep = (value) => value) => {
       const kept = load
         .all(name)
-        .map(({ id, value }) => [String(id), parse(JSON.parse(String(value)))] as const);
+        .map(({ id, value }) => [String(id), stored.parse(JSON.parse(String(value)))] as const);
       const values = new Map(kept);
       return {
         get: (id) => values.get(id),

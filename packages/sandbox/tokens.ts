@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
+import { z } from "zod";
 import type { Clock } from "./clock.ts";
-import { fieldsOf, numberOf, textOf } from "./parse.ts";
 import type { Store } from "./store.ts";
 
 /** Why a call is refused; the answer is always 401. */
@@ -13,22 +13,7 @@ export type TokenCheck =
 /** How tokens are invalidated early; only the error's text differs. */
 export type TokenEnd = Extract<TokenRefusal, "expired" | "revoked">;
 
-export type Tokens = {
-  /**
-   * Issues a token.
-   * @param remainingSeconds remaining lifetime; `iat` is set back accordingly
-   */
-  issue(remainingSeconds?: number): Promise<string>;
-  /** Checks the value of an Authorization header. */
-  verify(authorization: string | undefined): Promise<TokenCheck>;
-  /** Issues a token in exchange for a valid one, which is revoked if the service is configured to. */
-  refresh(tokenId: string): Promise<string>;
-  /**
-   * Invalidates every token issued so far.
-   * @returns how many were still valid
-   */
-  endAll(how: TokenEnd): number;
-};
+export type Tokens = ReturnType<typeof createTokens>;
 
 export type TokenSettings = {
   readonly clock: Clock;
@@ -44,13 +29,17 @@ const algorithm = "HS256";
 const issuer = "income-data-service";
 
 /** An issued token; `ended` if it was invalidated early. */
-type Issued = { readonly expires: number; readonly ended?: TokenEnd };
+const storedToken = z.object({
+  expires: z.number(),
+  ended: z.enum(["expired", "revoked"]).exactOptional(),
+});
+const storedKey = z.object({ key: z.string() });
 
 /** Signs and checks the environment's access tokens, which are JWTs with a limited lifetime. */
-export function createTokens(settings: TokenSettings): Tokens {
+export function createTokens(settings: TokenSettings) {
   const { clock, store, lifetimeSeconds, environment, refreshEndsToken } = settings;
   const key = keyOf(store);
-  const issued = store.collection("tokens", parseIssued);
+  const issued = store.collection("tokens", storedToken);
   const now = () => Math.floor(clock.now().getTime() / 1000);
 
   function forgetExpired(): void {
@@ -66,6 +55,10 @@ export function createTokens(settings: TokenSettings): Tokens {
     return true;
   }
 
+  /**
+   * Issues a token.
+   * @param remainingSeconds remaining lifetime; `iat` is set back accordingly
+   */
   async function issue(remainingSeconds = lifetimeSeconds): Promise<string> {
     forgetExpired();
     const tokenId = randomUUID();
@@ -83,7 +76,8 @@ export function createTokens(settings: TokenSettings): Tokens {
 
   return {
     issue,
-    verify: async (authorization) => {
+    /** Checks the value of an Authorization header. */
+    verify: async (authorization: string | undefined): Promise<TokenCheck> => {
       if (authorization === undefined) return refuse("missing");
       const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization)?.[1];
       if (token === undefined) return refuse("malformed");
@@ -97,11 +91,16 @@ export function createTokens(settings: TokenSettings): Tokens {
         return refuse(error instanceof errors.JWTExpired ? "expired" : "invalid");
       }
     },
-    refresh: async (tokenId) => {
+    /** Issues a token in exchange for a valid one, which is revoked if the service is configured to. */
+    refresh: async (tokenId: string): Promise<string> => {
       if (refreshEndsToken) end(tokenId, "revoked");
       return issue();
     },
-    endAll: (how) => {
+    /**
+     * Invalidates every token issued so far.
+     * @returns how many were still valid
+     */
+    endAll: (how: TokenEnd): number => {
       forgetExpired();
       return [...issued.keys()].filter((tokenId) => end(tokenId, how)).length;
     },
@@ -114,15 +113,8 @@ function refuse(reason: TokenRefusal): TokenCheck {
 
 /** Returns the environment's signing key, created once so that tokens survive a restart. */
 function keyOf(store: Store): Uint8Array {
-  const kept = store.collection("token-key", (value) => ({ key: textOf(fieldsOf(value), "key") }));
+  const kept = store.collection("token-key", storedKey);
   const { key } = kept.get("current") ?? { key: randomBytes(32).toString("base64") };
   if (kept.size === 0) kept.set("current", { key });
   return Buffer.from(key, "base64");
-}
-
-function parseIssued(value: unknown): Issued {
-  const fields = fieldsOf(value);
-  const expires = numberOf(fields, "expires");
-  const { ended } = fields;
-  return ended === "expired" || ended === "revoked" ? { expires, ended } : { expires };
 }

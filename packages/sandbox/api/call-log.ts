@@ -13,16 +13,17 @@ export type Call = {
   readonly answer: string;
 };
 
-export type CallLog = { add(call: Call): void; list(): readonly Call[] };
+export type Log<Entry> = { add(entry: Entry): void; list(): readonly Entry[] };
 
-export function createCallLog(limit = 100_000): CallLog {
-  let calls: Call[] = [];
+/** Creates a list of the latest entries. */
+export function createLog<Entry>(limit = 100_000): Log<Entry> {
+  let entries: Entry[] = [];
   return {
-    add: (call) => {
-      calls.push(call);
-      // Drops half at once, because shifting single calls would copy the list each time.
-      if (calls.length > limit) calls = calls.slice(-Math.ceil(limit / 2));
+    add: (entry) => {
+      entries.push(entry);
+      // Drops half at once, because shifting single entries would copy the list each time.
+      if (entries.length > limit) entries = entries.slice(-Math.ceil(limit / 2));
     },
-    list: () => [...calls],
+    list: () => [...entries],
   };
 }

@@ -52,13 +52,7 @@ export type Fault = {
   readonly forSeconds?: number;
 };
 
-export type Faults = {
-  /** @throws a range or syntax error naming the invalid part */
-  add(fault: Fault): void;
-  /** Returns the fault for a call, and counts it. */
-  take(method: string, path: string): Fault | undefined;
-  clear(): void;
-};
+export type Faults = ReturnType<typeof createFaults>;
 
 type Planned = {
   readonly fault: Fault;
@@ -73,7 +67,7 @@ type Planned = {
 const stateOrList = "/(company-)?accounts(/[^/]+)?$";
 
 /** @param now system time: operators wait a fault's seconds in real time */
-export function createFaults(now: () => number = Date.now): Faults {
+export function createFaults(now: () => number = Date.now) {
   let planned: Planned[] = [];
   const meets = (plan: Planned) => {
     // Spreads shares evenly instead of randomly: a half is every other call.
@@ -84,7 +78,8 @@ export function createFaults(now: () => number = Date.now): Faults {
     return true;
   };
   return {
-    add: (fault) => {
+    /** @throws a range or syntax error naming the invalid part */
+    add: (fault: Fault): void => {
       check(fault);
       const isLasting = fault.share !== undefined || fault.forSeconds !== undefined;
       const left = fault.times ?? (isLasting ? Number.POSITIVE_INFINITY : 1);
@@ -92,7 +87,8 @@ export function createFaults(now: () => number = Date.now): Faults {
       const anyPath = fault.effect === "forget-accounts" ? stateOrList : "";
       planned.push({ fault, pattern: new RegExp(fault.path ?? anyPath), until, left, due: 0 });
     },
-    take: (method, path) => {
+    /** Returns the fault for a call, and counts it. */
+    take: (method: string, path: string): Fault | undefined => {
       planned = planned.filter(({ until }) => until > now());
       const found = planned.find((plan) => matches(plan, method, path) && meets(plan));
       if (found === undefined) return undefined;
@@ -100,7 +96,7 @@ export function createFaults(now: () => number = Date.now): Faults {
       planned = planned.filter(({ left }) => left > 0);
       return found.fault;
     },
-    clear: () => {
+    clear: (): void => {
       planned = [];
     },
   };

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../clock.ts";
 import { flowPath } from "../connect/routes.ts";
 import type { Tokens } from "../tokens.ts";
-import { type CallLog, keptAnswerLength } from "./call-log.ts";
+import { type Call, keptAnswerLength, type Log } from "./call-log.ts";
 import { type AnswerEncoding, encoded } from "./encodings.ts";
 import { ApiError } from "./errors.ts";
 import { encodingOf, type Fault, type Faults, isPlayed, playFault } from "./faults.ts";
@@ -10,7 +10,7 @@ import { encodingOf, type Fault, type Faults, isPlayed, playFault } from "./faul
 export type GuardDependencies = {
   readonly clock: Clock;
   readonly tokens: Tokens;
-  readonly calls: CallLog;
+  readonly calls: Log<Call>;
   readonly faults: Faults;
   /** Seconds to wait for a call over the rate limit. */
   readonly rateLimit: () => number | undefined;

@@ -1,3 +1,5 @@
+import { createLog } from "../api/call-log.ts";
+
 export type FlowStep =
   | "opened"
   | "registered"
@@ -13,23 +15,18 @@ export type FlowEvent = {
   readonly datasourceId?: string;
 };
 
-/** Usage of the connection flow: steps and datasources, no personal data. */
-export type Analytics = {
-  add(step: FlowStep, datasourceId?: string): void;
-  list(): readonly FlowEvent[];
-};
+export type Analytics = ReturnType<typeof createAnalytics>;
 
-const limit = 100_000;
-
-/** @param runs true in production only: clicks in tests are not representative */
-export function createAnalytics(now: () => Date, runs: boolean): Analytics {
-  let events: FlowEvent[] = [];
+/**
+ * Usage of the connection flow: steps and datasources, no personal data.
+ * @param runs true in production only: clicks in tests are not representative
+ */
+export function createAnalytics(now: () => Date, runs: boolean) {
+  const events = createLog<FlowEvent>();
   return {
-    add: (step, datasourceId) => {
-      if (!runs) return;
-      events.push({ at: now(), step, ...(datasourceId === undefined ? {} : { datasourceId }) });
-      if (events.length > limit) events = events.slice(-limit / 2);
+    add: (step: FlowStep, datasourceId?: string): void => {
+      if (runs) events.add({ at: now(), step, ...(datasourceId === undefined ? {} : { datasourceId }) });
     },
-    list: () => [...events],
+    list: events.list,
   };
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { z } from "zod";
 import type { User } from "../accounts.ts";
 import { ApiError, notFound } from "../api/errors.ts";
 import type { Datasource } from "../datasources.ts";
-import { fieldsOf } from "../parse.ts";
 import type { ProviderModel, Registration } from "../provider-model.ts";
 import type { Analytics } from "./analytics.ts";
 import { type Branding, type Look, lookOf } from "./branding.ts";
@@ -75,13 +75,14 @@ function choicesIn(query: Opened["Querystring"]): Pick<Registration, "accountAle
 }
 
 const mostMetadata = 10_000;
+const givenMetadata = z.record(z.string(), z.unknown());
 
 /** Parses `?metadata={"loan_id":"L-1"}`, percent-encoded: the operator's data about the user. */
 function metadataIn({ metadata }: Opened["Querystring"]): Pick<Registration, "metadata"> {
   if (metadata === undefined) return {};
   try {
     if (typeof metadata === "string" && metadata.length <= mostMetadata)
-      return { metadata: fieldsOf(JSON.parse(metadata)) };
+      return { metadata: givenMetadata.parse(JSON.parse(metadata)) };
   } catch {}
   throw new ApiError(400, "invalid_request", "The link is wrong: metadata is a JSON object.");
 }

@@ -12,13 +12,7 @@ export type SignInState =
   | { readonly status: "connected" }
   | { readonly status: "refused"; readonly reason: string };
 
-export type SignIns = {
-  /** Submits credentials: creates the account, and connects it once the datasource accepts them. */
-  start(userId: string, datasource: Datasource, credentials: Credentials): Account;
-  stateOf(account: Account): SignInState;
-  /** Resolves when no datasource is checking credentials. */
-  ended(): Promise<void>;
-};
+export type SignIns = ReturnType<typeof createSignIns>;
 
 export type SignInDependencies = {
   readonly environment: EnvironmentName;
@@ -30,7 +24,7 @@ export type SignInDependencies = {
   readonly onResult: (account: Account, result: SignIn) => void;
 };
 
-export function createSignIns(dependencies: SignInDependencies): SignIns {
+export function createSignIns(dependencies: SignInDependencies) {
   const { environment, model, clock, analytics, signInDurationMs, onResult } = dependencies;
   const refused = new Map<string, string>();
   const checking = new Set<string>();
@@ -48,7 +42,8 @@ export function createSignIns(dependencies: SignInDependencies): SignIns {
   }
 
   return {
-    start: (userId, datasource, credentials) => {
+    /** Submits credentials: creates the account, and connects it once the datasource accepts them. */
+    start: (userId: string, datasource: Datasource, credentials: Credentials): Account => {
       analytics.add("submitted", datasource.id);
       // A retry after a refusal uses the same account.
       const account =
@@ -61,11 +56,12 @@ export function createSignIns(dependencies: SignInDependencies): SignIns {
       clock.schedule(due, () => end(account.id, datasource.id, credentials));
       return account;
     },
-    stateOf: ({ id, connected }) => {
+    stateOf: ({ id, connected }: Account): SignInState => {
       if (checking.has(id)) return { status: "signing-in" };
       if (connected) return { status: "connected" };
       return { status: "refused", reason: refused.get(id) ?? "The account is not connected any more." };
     },
+    /** Resolves when no datasource is checking credentials. */
     ended: underWay.none,
   };
 }

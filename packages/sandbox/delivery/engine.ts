@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { Agent, request } from "undici";
 import type { Clock } from "../clock.ts";
 import type { Webhook, WebhookRegistry } from "../webhooks.ts";
-import type { AttemptResult, Claimed, Delivery, DeliveryQuery, DeliveryQueue, NewDelivery } from "./queue.ts";
+import type { AttemptResult, Claimed, DeliveryQueue, NewDelivery } from "./queue.ts";
 
 export type RetryPolicy = {
   readonly firstRetryMs: number;
@@ -15,22 +15,7 @@ export type RetryPolicy = {
 
 export type Attempt = Pick<Claimed, "kind" | "body"> & { readonly result: AttemptResult };
 
-export type DeliveryEngine = {
-  /** Queues an event for delivery. If no webhook of its kind is registered, records that instead. */
-  deliver(delivery: NewDelivery): string;
-  /** Records an event without delivering it. */
-  drop(delivery: NewDelivery): string;
-  /**
-   * Queues a delivery again.
-   * @returns whether the id exists
-   */
-  resend(id: string): boolean;
-  list(query?: DeliveryQuery): readonly Delivery[];
-  waitUntilIdle(): Promise<void>;
-  /** Resolves when no attempt is running or due. */
-  quiet(): Promise<void>;
-  close(): Promise<void>;
-};
+export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>;
 
 export type EngineDependencies = {
   readonly clock: Clock;
@@ -45,7 +30,7 @@ export type EngineDependencies = {
  * Delivers events at least once, in no particular order: several at a time, each retried with backoff until
  * the receiver answers 2xx or the retry period ends.
  */
-export function createDeliveryEngine(dependencies: EngineDependencies): DeliveryEngine {
+export function createDeliveryEngine(dependencies: EngineDependencies) {
   const { clock, queue, webhooks, sender, policy, onAttempt } = dependencies;
   const underWay = new Set<Promise<void>>();
   const idleWaiters: (() => void)[] = [];
@@ -118,22 +103,29 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
 
   schedulePump();
   return {
-    deliver: (delivery) => {
+    /** Queues an event for delivery. If no webhook of its kind is registered, records that instead. */
+    deliver: (delivery: NewDelivery): string => {
       const status = webhooks.get(delivery.kind)?.enabled === true ? "pending" : "unregistered";
       const id = queue.add(delivery, clock.now(), status);
       if (status === "pending") schedulePump();
       return id;
     },
-    drop: (delivery) => queue.add(delivery, clock.now(), "dropped"),
-    resend: (id) => {
+    /** Records an event without delivering it. */
+    drop: (delivery: NewDelivery): string => queue.add(delivery, clock.now(), "dropped"),
+    /**
+     * Queues a delivery again.
+     * @returns whether the id exists
+     */
+    resend: (id: string): boolean => {
       const found = queue.again(id, clock.now());
       schedulePump();
       return found;
     },
     list: queue.list,
     waitUntilIdle: () => waitIn(idleWaiters, schedulePump),
+    /** Resolves when no attempt is running or due. */
     quiet: () => waitIn(quietWaiters, schedulePump),
-    close: async () => {
+    close: async (): Promise<void> => {
       closed = true;
       cancelWake?.();
       await sender.close();
@@ -164,21 +156,22 @@ function release(waiters: (() => void)[]): void {
   for (const resolve of waiters.splice(0)) resolve();
 }
 
-type Sender = {
-  /** Sends one request. Never throws; the result holds the error. */
-  send(webhook: Webhook, body: Buffer, headers: Readonly<Record<string, string>>): Promise<AttemptResult>;
-  close(): Promise<void>;
-};
+type Sender = ReturnType<typeof createSender>;
 
 /**
  * Creates a sender with keep-alive connections.
  * @param timeoutMs system time: receivers do not use the sandbox's clock
  */
-export function createSender(connections: number, timeoutMs: number): Sender {
+export function createSender(connections: number, timeoutMs: number) {
   const dispatcher = new Agent({ connections, pipelining: 1 });
   const closing = new AbortController();
   return {
-    send: async (webhook, body, headers) => {
+    /** Sends one request. Never throws; the result holds the error. */
+    send: async (
+      webhook: Webhook,
+      body: Buffer,
+      headers: Readonly<Record<string, string>>,
+    ): Promise<AttemptResult> => {
       try {
         const response = await request(webhook.url, {
           method: webhook.method,
@@ -198,7 +191,7 @@ export function createSender(connections: number, timeoutMs: number): Sender {
         return { error: reasonOf(error) };
       }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       closing.abort();
       await dispatcher.destroy();
     },
