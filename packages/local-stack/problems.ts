@@ -1,17 +1,10 @@
 import type { LocalStack } from "./stack.ts";
 
-/** Watches for problems that retrying cannot fix. */
-export type Watch = {
-  /**
-   * Resolves with the result of `work`.
-   * @throws the problems as soon as there are any, or if `work` fails with them; else the error of `work`
-   */
-  during<T>(work: Promise<T>): Promise<T>;
-  stop(): void;
-};
-
-/** @param patience milliseconds until the work in progress fails */
-export function watchForProblems(stack: Pick<LocalStack, "problems">, patience: number): Watch {
+/**
+ * Watches for problems that retrying cannot fix.
+ * @param patience milliseconds until the work in progress fails
+ */
+export function watchForProblems(stack: Pick<LocalStack, "problems">, patience: number) {
   const { promise: broken, reject } = Promise.withResolvers<never>();
   const watch = setInterval(() => {
     const problems = problemsOf(stack);
@@ -21,7 +14,11 @@ export function watchForProblems(stack: Pick<LocalStack, "problems">, patience: 
   // Nobody may be listening yet; a later race receives the rejection.
   broken.catch(() => undefined);
   return {
-    during: async (work) => {
+    /**
+     * Resolves with the result of `work`.
+     * @throws the problems as soon as there are any, or if `work` fails with them; else the error of `work`
+     */
+    during: async <T>(work: Promise<T>): Promise<T> => {
       try {
         return await Promise.race([work, broken]);
       } catch (cause) {
@@ -30,7 +27,7 @@ export function watchForProblems(stack: Pick<LocalStack, "problems">, patience: 
         throw problems.length === 0 ? cause : new Error(problems.join("\n"), { cause });
       }
     },
-    stop: () => {
+    stop: (): void => {
       clearInterval(watch);
       clearTimeout(late);
     },

@@ -1,6 +1,7 @@
 import type { AlarmPlan, CompositeAlarmPlan, MetricFilterPlan, MetricPlan } from "../assembly/plan.ts";
 import { createMinuteCounts } from "../gateway/minute-counts.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
+import type { MetricRange } from "../gateway/queue-metrics.ts";
 import type { Delay } from "../lambda/delay.ts";
 import { createSamples, embeddedMetricsIn } from "./embedded-metrics.ts";
 import { type AlarmStateValue, createMetric, type Metric, stateBy, valuesOf } from "./evaluate.ts";
@@ -44,28 +45,12 @@ export type AlarmsOptions = {
   readonly onNotice?: (notice: AlarmNotice) => void;
 };
 
-export type Alarms = {
-  onLine(logGroupName: string, line: string): void;
-  record(metric: MetricPlan, value: number): void;
-  states(): readonly AlarmState[];
-  /** Polls the gauges, then evaluates all alarms. */
-  refresh(): Promise<readonly AlarmState[]>;
-  /** Sums of a metric that a filter extracts from lines, or that a service recorded; see `MinuteCounts`. */
-  sums(metric: MetricPlan, from: number, to: number, period: number): ReadonlyMap<number, number>;
-  percentiles(
-    metric: MetricPlan,
-    percent: number,
-    range: { readonly from: number; readonly to: number; readonly period: number },
-  ): ReadonlyMap<number, number>;
-  /** Values by which an alarm is evaluated, latest period first; undefined for periods without a value. */
-  values(logicalId: string): readonly (number | undefined)[];
-  close(): Promise<void>;
-};
+export type Alarms = ReturnType<typeof startAlarms>;
 
 /** CloudWatch evaluates alarms once a minute. */
 const evaluatedEvery = 60_000;
 
-export function startAlarms(options: AlarmsOptions): Alarms {
+export function startAlarms(options: AlarmsOptions) {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();
   const sums = createMinuteCounts(Date.now, 1);
@@ -131,7 +116,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   };
   const running = alarms.length === 0 ? Promise.resolve() : run();
   return {
-    onLine: (logGroupName, line) => {
+    onLine: (logGroupName: string, line: string): void => {
       for (const { metric, values } of embeddedMetricsIn(line))
         samples.add(keyOf(metric), values, Date.now());
       for (const filter of filters) {
@@ -144,19 +129,24 @@ export function startAlarms(options: AlarmsOptions): Alarms {
         if (by === undefined) metricOf({ ...filter.metric, dimensions }).add(found, now());
       }
     },
-    record: (metric, value) => {
+    record: (metric: MetricPlan, value: number): void => {
       sums.add(keyOf(metric), value);
       if (watched.has(keyOf(metric))) metricOf(metric).add(value, now());
     },
-    sums: (metric, from, to, period) => sums.sums(keyOf(metric), from, to, period),
-    percentiles: (metric, percent, range) => samples.percentiles(keyOf(metric), percent, range),
+    /** Sums of a metric that a filter extracts from lines, or that a service recorded. */
+    sums: (metric: MetricPlan, from: number, to: number, period: number) =>
+      sums.sums(keyOf(metric), from, to, period),
+    percentiles: (metric: MetricPlan, percent: number, range: MetricRange) =>
+      samples.percentiles(keyOf(metric), percent, range),
     states: evaluate,
+    /** Polls the gauges, then evaluates all alarms. */
     refresh,
-    values: (logicalId) => {
+    /** Values by which an alarm is evaluated, latest period first; undefined for periods without a value. */
+    values: (logicalId: string): readonly (number | undefined)[] => {
       const alarm = alarms.find((each) => each.logicalId === logicalId);
       return alarm === undefined ? [] : evaluatedBy(alarm).map(({ value }) => value);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       closing.abort();
       await running;
     },

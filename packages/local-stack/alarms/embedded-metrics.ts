@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { MetricPlan } from "../assembly/plan.ts";
 import { beginOf } from "../gateway/minute-counts.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
+import type { MetricRange } from "../gateway/queue-metrics.ts";
 
 const directive = z.object({
   Namespace: z.string().min(1),
@@ -41,30 +42,25 @@ function pick(fields: Readonly<Record<string, unknown>>, keys: readonly string[]
   return Object.fromEntries(keys.map((key) => [key, fields[key]]));
 }
 
-export type Samples = {
-  /** @param at milliseconds since 1970 */
-  add(name: string, values: readonly number[], at: number): void;
-  /** Percentiles by period start, for periods with values. Times are in seconds since 1970. */
-  percentiles(
-    name: string,
-    percent: number,
-    range: { readonly from: number; readonly to: number; readonly period: number },
-  ): ReadonlyMap<number, number>;
-};
-
 /** Long enough for local dashboards; CloudWatch keeps the values for 15 days. */
 const keptForMilliseconds = 3 * 3_600_000;
 
-export function createSamples(): Samples {
+export function createSamples() {
   const samples = new Map<string, { readonly at: number; readonly value: number }[]>();
   return {
-    add: (name, values, at) => {
+    /** @param at milliseconds since 1970 */
+    add: (name: string, values: readonly number[], at: number): void => {
       const kept = samples.get(name) ?? [];
       samples.set(name, kept);
       kept.push(...values.map((value) => ({ at, value })));
       while (kept[0] !== undefined && kept[0].at <= at - keptForMilliseconds) kept.shift();
     },
-    percentiles: (name, percent, { from, to, period }) => {
+    /** Percentiles by period start, for periods with values. */
+    percentiles: (
+      name: string,
+      percent: number,
+      { from, to, period }: MetricRange,
+    ): ReadonlyMap<number, number> => {
       const periods = Map.groupBy(samples.get(name) ?? [], ({ at }) => beginOf(at / 1_000, period));
       const within = [...periods].filter(([begin]) => begin >= from && begin < to);
       return new Map(

@@ -76,25 +76,24 @@ type Value = { readonly at: number; readonly value: number };
 
 type Statistic = "Sum" | "Maximum";
 
-/** Values of one metric for as long as an alarm needs them. */
-export type Metric = {
-  add(value: number, at: number): void;
-  /**
-   * Statistic of the values after `from`, up to and including `to`, in milliseconds since 1970; undefined if
-   * there are none.
-   */
-  of(statistic: Statistic, from: number, to: number): number | undefined;
-};
+export type Metric = ReturnType<typeof createMetric>;
 
-/** @param keptForMilliseconds older values are dropped */
-export function createMetric(keptForMilliseconds: number): Metric {
+/**
+ * Values of one metric for as long as an alarm needs them.
+ * @param keptForMilliseconds older values are dropped
+ */
+export function createMetric(keptForMilliseconds: number) {
   const values: Value[] = [];
   return {
-    add: (value, at) => {
+    add: (value: number, at: number): void => {
       values.push({ at, value });
       while (values[0] !== undefined && values[0].at <= at - keptForMilliseconds) values.shift();
     },
-    of: (statistic, from, to) => {
+    /**
+     * Statistic of the values after `from`, up to and including `to`, in milliseconds since 1970; undefined if
+     * there are none.
+     */
+    of: (statistic: Statistic, from: number, to: number): number | undefined => {
       const within = values.filter(({ at }) => at > from && at <= to).map(({ value }) => value);
       const [first, ...rest] = within;
       if (first === undefined) return undefined;

@@ -6,13 +6,7 @@ import { bodyOf, closeServer, listen, writeAnswer } from "../http-server.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { httpAnswer, httpEvent, messageAnswer, receivedRequest } from "./http-event.ts";
 
-export type FunctionUrl = {
-  /** With a slash at its end, as in AWS. */
-  readonly url: string;
-  /** Sets the function to serve. Requests wait until then. */
-  serve(target: HostedFunction): void;
-  close(): Promise<void>;
-};
+export type FunctionUrl = Awaited<ReturnType<typeof startFunctionUrl>>;
 
 type Authorizer = Pick<Gateway, "identifyCaller" | "authorize" | "account">;
 
@@ -28,7 +22,7 @@ export async function startFunctionUrl(
   plan: UrlPlan,
   gateway: Authorizer,
   onAnswered: (target: HostedFunction, status: number) => void,
-): Promise<FunctionUrl> {
+) {
   const served = Promise.withResolvers<HostedFunction>();
   const server = createServer((request, response) => {
     response.once("finish", () => void served.promise.then((host) => onAnswered(host, response.statusCode)));
@@ -36,7 +30,9 @@ export async function startFunctionUrl(
   });
   const port = await listen(server);
   return {
+    /** With a slash at its end, as in AWS. */
     url: `http://127.0.0.1:${port}/`,
+    /** Sets the function to serve. Requests wait until then. */
     serve: served.resolve,
     close: () => closeServer(server),
   };
@@ -113,11 +109,6 @@ function sessionArn(arn: string): string {
 
 type StreamedHead = { readonly status: number; readonly headers: OutgoingHttpHeaders };
 
-type StreamedAnswer = {
-  readonly take: (chunk: Buffer) => void;
-  readonly hasBegun: () => boolean;
-};
-
 const endOfMetadata = Buffer.alloc(8);
 const metadataSchema = z.object({
   statusCode: z.number().int().min(100).max(599).default(200),
@@ -129,13 +120,10 @@ const metadataSchema = z.object({
  * Parses a streamed answer: metadata as JSON, eight zero bytes, then the body.
  * Source: Lambda developer guide, "Response streaming for Lambda functions".
  */
-function streamedAnswer(
-  onHead: (head: StreamedHead) => void,
-  onBody: (chunk: Buffer) => void,
-): StreamedAnswer {
+function streamedAnswer(onHead: (head: StreamedHead) => void, onBody: (chunk: Buffer) => void) {
   let before: Buffer | undefined = Buffer.alloc(0);
   return {
-    take: (chunk) => {
+    take: (chunk: Buffer) => {
       if (before === undefined) return onBody(chunk);
       before = Buffer.concat([before, chunk]);
       const end = before.indexOf(endOfMetadata);

@@ -22,16 +22,7 @@ export type Exchange = {
   readonly route: string | undefined;
 };
 
-export type HttpApi = {
-  /** Origin without a trailing slash. */
-  readonly url: string;
-  /** Latest requests, oldest first. */
-  accessLog(): readonly AccessLogEntry[];
-  statusCounts(): ReadonlyMap<number, number>;
-  /** Sets the routes to serve. Requests wait until then. */
-  serve(plan: ApiPlan, functions: ReadonlyMap<string, HostedFunction>): void;
-  close(): Promise<void>;
-};
+export type HttpApi = Awaited<ReturnType<typeof startHttpApi>>;
 
 /** HTTP API's limit for a request's body, in bytes. */
 const longestBody = 10 * 1024 * 1024;
@@ -44,9 +35,9 @@ const keptEntries = 10_000;
  */
 export async function startHttpApi(
   port: number,
-  gateway: Pick<Gateway, "authorize" | "region" | "account">,
+  gateway: Authorizer,
   onAnswered: (exchange: Exchange) => void = () => {},
-): Promise<HttpApi> {
+) {
   const entries: AccessLogEntry[] = [];
   const statuses = new Map<number, number>();
   const served = Promise.withResolvers<Served>();
@@ -70,10 +61,14 @@ export async function startHttpApi(
   });
   const actualPort = await listen(server, { port, name: "HTTP API" });
   return {
+    /** Origin without a trailing slash. */
     url: `http://127.0.0.1:${actualPort}`,
-    accessLog: () => entries,
-    statusCounts: () => statuses,
-    serve: (plan, functions) => served.resolve({ plan, functions, throttle: throttleOf(plan) }),
+    /** Latest requests, oldest first. */
+    accessLog: (): readonly AccessLogEntry[] => entries,
+    statusCounts: (): ReadonlyMap<number, number> => statuses,
+    /** Sets the routes to serve. Requests wait until then. */
+    serve: (plan: ApiPlan, functions: ReadonlyMap<string, HostedFunction>) =>
+      served.resolve({ plan, functions, throttle: throttleOf(plan) }),
     close: () => closeServer(server),
   };
 }

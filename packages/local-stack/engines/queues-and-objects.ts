@@ -7,13 +7,6 @@ import { isOfThisRun, newRunSecret, secretHeadersFor, withRunSecret } from "./ru
 /** Engine's path for inspecting a queue by name; here it returns a summary. */
 export const queuePath = "/_fauxqs/queues/";
 
-export type QueuesAndObjects = {
-  /** URL of both engines, with the run's secret. */
-  readonly url: string;
-  readonly queues: EngineClient;
-  close(): Promise<void>;
-};
-
 /**
  * Starts the engine of queues and objects in this process, on loopback and a free port. A trap: the package's
  * own `startFauxqs` listens on all interfaces.
@@ -27,7 +20,7 @@ export async function startQueuesAndObjects({
   /** Directory of messages and objects; undefined: in memory. */
   readonly keep?: string | undefined;
   readonly shortPollMs?: number | undefined;
-}): Promise<QueuesAndObjects> {
+}) {
   const kept = keep === undefined ? undefined : await openKeptStores(keep);
   const app = buildApp({ logger: false, defaultRegion: region, ...(kept && { stores: kept.stores }) });
   const secret = newRunSecret();
@@ -41,9 +34,10 @@ export async function startQueuesAndObjects({
   const url = withRunSecret(await app.listen({ host: "127.0.0.1", port: 0 }), secret);
   const queues = withinProcess(app, url);
   return {
+    /** URL of both engines, with the run's secret. */
     url,
     queues: shortPollMs === undefined ? queues : pollingBriefly(queues, shortPollMs),
-    close: async () => {
+    close: async (): Promise<void> => {
       await app.close();
       kept?.close();
     },

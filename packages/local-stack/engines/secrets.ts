@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
+import type { SecretPlan } from "../assembly/plan.ts";
 import type { KeptJson } from "./kept.ts";
-import { type GenerateSecretString, generateSecretString } from "./secret-string.ts";
+import { generateSecretString } from "./secret-string.ts";
 import {
   addVersion,
   current,
@@ -13,21 +14,7 @@ import {
 } from "./secret-versions.ts";
 import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
 
-export type SecretsEngine = {
-  /** Creates a secret as CloudFormation does; returns its ARN (with the random suffix). */
-  create(secret: {
-    readonly name: string;
-    readonly secretString?: string | undefined;
-    readonly generate?: GenerateSecretString | undefined;
-  }): { readonly arn: string };
-  /** Resolves a name, an ARN, or an ARN without the suffix to the secret's ARN. */
-  arnOf(secretId: string): string | undefined;
-  /**
-   * Runs one operation of the service's JSON protocol.
-   * @throws SecretsError with the service's errors
-   */
-  call(operation: string, input: unknown): Readonly<Record<string, unknown>>;
-};
+export type SecretsEngine = ReturnType<typeof createSecretsEngine>;
 
 export type SecretsEngineOptions = {
   readonly region: string;
@@ -74,7 +61,7 @@ const inputs = {
  * In-memory Secrets Manager with versions and staging labels.
  * Source: Secrets Manager API reference, the operation of each name.
  */
-export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngine {
+export function createSecretsEngine(options: SecretsEngineOptions) {
   const now = options.now ?? (() => new Date());
   const secrets = new Map(loadSecrets(options.kept?.load()).map((secret) => [secret.name, secret]));
   const keep = () => options.kept?.save(secretsToKeep([...secrets.values()]));
@@ -144,7 +131,12 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
   };
 
   return {
-    create: ({ name, secretString, generate }) => {
+    /** Creates a secret as CloudFormation does; returns its ARN (with the random suffix). */
+    create: ({
+      name,
+      secretString,
+      generate,
+    }: Pick<SecretPlan, "name" | "secretString" | "generate">): { readonly arn: string } => {
       // Redeploying a stack keeps the values of its secrets.
       const known = options.kept && secrets.get(name);
       if (known !== undefined) return { arn: known.arn };
@@ -153,8 +145,13 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
       keep();
       return { arn };
     },
-    arnOf: (id) => lookUp(secrets, id)?.arn,
-    call: (operation, input) => {
+    /** Resolves a name, an ARN, or an ARN without the suffix to the secret's ARN. */
+    arnOf: (id: string) => lookUp(secrets, id)?.arn,
+    /**
+     * Runs one operation of the service's JSON protocol.
+     * @throws SecretsError with the service's errors
+     */
+    call: (operation: string, input: unknown): Readonly<Record<string, unknown>> => {
       const run = Object.entries(operations).find(([name]) => name === operation)?.[1];
       if (run === undefined) {
         throw new SecretsError(

@@ -2,26 +2,14 @@ import { type Decision, decide, type RequestContext } from "../iam/evaluate.ts";
 import { type Grant, grantsOf, keyOf, neededFor } from "../iam/grants.ts";
 import type { Policy } from "../iam/policy.ts";
 import type { Need, Operation } from "./operation.ts";
-import type { Call, Denial, Gateway, Principal } from "./types.ts";
+import type { Call, Denial, Principal } from "./types.ts";
 
-export type AccessBook = Pick<
-  Gateway,
-  "register" | "setResourcePolicy" | "calls" | "denials" | "authorize" | "permissionsOf"
-> & {
-  principal(accessKeyId: string): Principal | undefined;
-  /** Checks every permission that an operation needs. Records and returns the first denial. */
-  refusal(principal: Principal, operation: Operation): Denial | undefined;
-  /** Whether a permission is granted; records nothing. */
-  allows(principal: Principal, need: Need): boolean;
-  /** Records a denial that policies did not cause. */
-  deny(denial: Denial): void;
-  count(principal: Principal, operation: Operation, request: Pick<Call, "isFromFunction" | "body">): Call;
-};
+export type AccessBook = ReturnType<typeof createAccessBook>;
 
 /** The gateway stands for AWS's TLS endpoints, so every call counts as sent over TLS. */
 const standingContext = { "aws:SecureTransport": "true" } as const;
 
-export function createAccessBook(): AccessBook {
+export function createAccessBook() {
   const byAccessKey = new Map<string, Principal>();
   const byName = new Map<string, Principal>();
   const resourcePolicies = new Map<string, Policy>();
@@ -71,30 +59,37 @@ export function createAccessBook(): AccessBook {
   }
 
   return {
-    register: (principal) => {
+    register: (principal: Principal): void => {
       checkPrincipal(principal, byAccessKey);
       byAccessKey.set(principal.accessKeyId, principal);
       byName.set(principal.name, principal);
     },
-    setResourcePolicy: (arn, policy) => {
+    setResourcePolicy: (arn: string, policy: Policy): void => {
       const open = policy.statements.find((statement) => statement.principals === undefined);
       if (open !== undefined)
         throw new Error(`${open.place}: a resource policy's statement needs a Principal`);
       resourcePolicies.set(arn, policy);
     },
-    principal: (accessKeyId) => byAccessKey.get(accessKeyId),
-    refusal: (principal, operation) => {
+    principal: (accessKeyId: string) => byAccessKey.get(accessKeyId),
+    /** Checks every permission that an operation needs. Records and returns the first denial. */
+    refusal: (principal: Principal, operation: Operation): Denial | undefined => {
       for (const need of operation.needs) {
         const decision = evaluate(principal, need);
         if (!decision.allowed) return record(principal, need, decision);
       }
       return undefined;
     },
-    allows: (principal, need) => evaluate(principal, need).allowed,
-    deny: (denial) => {
+    /** Whether a permission is granted; records nothing. */
+    allows: (principal: Principal, need: Need) => evaluate(principal, need).allowed,
+    /** Records a denial that policies did not cause. */
+    deny: (denial: Denial): void => {
       denied.push(denial);
     },
-    count: (principal, operation, request) => {
+    count: (
+      principal: Principal,
+      operation: Operation,
+      request: Pick<Call, "isFromFunction" | "body">,
+    ): Call => {
       const name = `${principal.name} ${operation.action}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);
       lastCallId += 1;
@@ -108,21 +103,21 @@ export function createAccessBook(): AccessBook {
         ...request,
       };
     },
-    authorize: (name, action, resource, context) => {
+    authorize: (name: string, action: string, resource: string, context?: RequestContext): Decision => {
       const caller = byName.get(name) ?? name;
       const decision = evaluate(caller, { action, resource }, context);
       if (!decision.allowed) record(caller, { action, resource }, decision);
       return decision;
     },
-    permissionsOf: (name) => {
+    permissionsOf: (name: string) => {
       const { policies = [] } = byName.get(name) ?? {};
       return grantsOf(policies === "all" ? [] : policies).map((grant) => ({
         ...grant,
         isNeeded: needed.get(name)?.has(keyOf(grant)) ?? false,
       }));
     },
-    calls: () => counts,
-    denials: () => denied,
+    calls: (): ReadonlyMap<string, number> => counts,
+    denials: (): readonly Denial[] => denied,
   };
 }
 

@@ -5,11 +5,7 @@ import { errorAnswer, jsonAnswer } from "./answer.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import type { Fault } from "./types.ts";
 
-export type InFlightLimit = {
-  /** Returns the answer that replaces a receive at the limit; undefined below it. */
-  refusal(body: Buffer, count: () => Promise<number>): Promise<Answer | undefined>;
-  onReceived(body: Buffer, answer: Answer): void;
-};
+export type InFlightLimit = ReturnType<typeof createInFlightLimit>;
 
 /**
  * For standard and FIFO queues. Source: SQS developer guide, "Amazon SQS standard queue quotas", "FIFO queue
@@ -21,10 +17,11 @@ export const mostInFlight = 120_000;
  * Counts received messages, and asks the engine only when the count reaches the limit.
  * @param limit lower than SQS's in tests
  */
-export function createInFlightLimit(limit: number): InFlightLimit {
+export function createInFlightLimit(limit: number) {
   const received = new Map<string, number>();
   return {
-    refusal: async (body, count) => {
+    /** Returns the answer that replaces a receive at the limit; undefined below it. */
+    refusal: async (body: Buffer, count: () => Promise<number>): Promise<Answer | undefined> => {
       const { QueueUrl, WaitTimeSeconds } = parseJsonObject(body.toString());
       const queue = asString(QueueUrl);
       if ((received.get(queue) ?? 0) < limit) return undefined;
@@ -38,7 +35,7 @@ export function createInFlightLimit(limit: number): InFlightLimit {
       const message = `Too many messages in flight: ${inFlight}`;
       return errorAnswer("sqs", { status: 403, errorType: "OverLimit", message });
     },
-    onReceived: (body, answer) => {
+    onReceived: (body: Buffer, answer: Answer): void => {
       const { Messages: messages } = parseJsonObject(answer.body.toString());
       const queue = asString(parseJsonObject(body.toString()).QueueUrl);
       if (Array.isArray(messages)) received.set(queue, (received.get(queue) ?? 0) + messages.length);
@@ -82,18 +79,13 @@ function reasonToRefuse(entry: JsonObject): string | undefined {
   return undefined;
 }
 
-export type Deduplication = {
-  /** Rewrites ids whose window has passed, because the engine's own window is always five minutes. */
-  forEngine(operation: Operation, body: Buffer): Buffer;
-  /** Restores the caller's ids in the engine's answer. */
-  forCaller(body: string): string;
-};
+export type Deduplication = ReturnType<typeof createDeduplication>;
 
 /** Separates an id from the number of windows that have passed. Ids must not contain it. */
 const mark = "#again";
 
 /** @param now milliseconds since 1970 */
-export function createDeduplication(windowSeconds: number, now: () => number): Deduplication {
+export function createDeduplication(windowSeconds: number, now: () => number) {
   const sent = new Map<string, { readonly at: number; readonly times: number }>();
 
   function renewed(queue: string, entry: JsonObject): JsonObject {
@@ -108,7 +100,8 @@ export function createDeduplication(windowSeconds: number, now: () => number): D
   }
 
   return {
-    forEngine: ({ action }, body) => {
+    /** Rewrites ids whose window has passed, because the engine's own window is always five minutes. */
+    forEngine: ({ action }: Operation, body: Buffer): Buffer => {
       if (action !== "sqs:SendMessage" && action !== "sqs:SendMessageBatch") return body;
       const input = parseJsonObject(body.toString());
       const queue = asString(input.QueueUrl);
@@ -118,22 +111,19 @@ export function createDeduplication(windowSeconds: number, now: () => number): D
         : renewed(queue, input);
       return Buffer.from(JSON.stringify(changed));
     },
-    forCaller: (body) =>
+    /** Restores the caller's ids in the engine's answer. */
+    forCaller: (body: string): string =>
       body.replace(new RegExp(`(?<="MessageDeduplicationId":"[^"]*)${mark}\\d+(?=")`, "g"), ""),
   };
 }
 
-/** Keeps the trace header of each message, as SQS does; the queue engine does not. */
-export type MessageTraces = {
-  onSent(operation: Operation, message: Pick<IncomingMessage, "headers">, answer: Answer): void;
-  /** Adds the attribute AWSTraceHeader to received messages that have one. */
-  withTraces(body: string): string;
-};
+export type MessageTraces = ReturnType<typeof createMessageTraces>;
 
 /** Exceeds what a local queue holds; the oldest entries are dropped first. */
 const mostKept = 100_000;
 
-export function createMessageTraces(): MessageTraces {
+/** Keeps the trace header of each message, as SQS does; the queue engine does not. */
+export function createMessageTraces() {
   const traces = new Map<string, string>();
 
   function withTrace(message: JsonObject): JsonObject {
@@ -143,7 +133,11 @@ export function createMessageTraces(): MessageTraces {
   }
 
   return {
-    onSent: ({ action }, { headers }, { status, body }) => {
+    onSent: (
+      { action }: Operation,
+      { headers }: Pick<IncomingMessage, "headers">,
+      { status, body }: Answer,
+    ): void => {
       const trace = headers["x-amzn-trace-id"];
       const isSend = action === "sqs:SendMessage" || action === "sqs:SendMessageBatch";
       if (!isSend || status !== 200 || typeof trace !== "string") return;
@@ -155,7 +149,8 @@ export function createMessageTraces(): MessageTraces {
         traces.delete(oldest);
       }
     },
-    withTraces: (body) => {
+    /** Adds the attribute AWSTraceHeader to received messages that have one. */
+    withTraces: (body: string): string => {
       const answer = parseJsonObject(body);
       const { Messages: messages } = answer;
       if (!Array.isArray(messages) || traces.size === 0) return body;

@@ -1,25 +1,16 @@
-/** Counters that are summed by period, by default one minute as in CloudWatch. */
-export type MinuteCounts = {
-  add(name: string, value: number): void;
-  /**
-   * Sums from `from` (inclusive) to `to` (exclusive) in periods of this many seconds, earliest first; periods
-   * without a count are left out. Times are in seconds since 1970.
-   */
-  sums(name: string, from: number, to: number, period: number): ReadonlyMap<number, number>;
-};
-
 const minute = 60;
 /** CloudWatch keeps one-minute values for 15 days. Source: CloudWatch user guide, "Metrics retention". */
 const keptFor = 15 * 24 * 60 * minute;
 
 /**
+ * Counters that are summed by period, by default one minute as in CloudWatch.
  * @param now milliseconds since 1970
  * @param resolution seconds; below a minute for stages that divide their durations
  */
-export function createMinuteCounts(now: () => number, resolution = minute): MinuteCounts {
+export function createMinuteCounts(now: () => number, resolution = minute) {
   const counts = new Map<string, Map<number, number>>();
   return {
-    add: (name, value) => {
+    add: (name: string, value: number): void => {
       const at = beginOf(now() / 1000, resolution);
       const minutes = counts.get(name) ?? new Map<number, number>();
       counts.set(name, minutes);
@@ -30,7 +21,11 @@ export function createMinuteCounts(now: () => number, resolution = minute): Minu
         minutes.delete(old);
       }
     },
-    sums: (name, from, to, period) => {
+    /**
+     * Sums from `from` (inclusive) to `to` (exclusive) in periods of this many seconds, earliest first; periods
+     * without a count are left out. Times are in seconds since 1970.
+     */
+    sums: (name: string, from: number, to: number, period: number): ReadonlyMap<number, number> => {
       const sums = new Map<number, number>();
       for (const [at, value] of counts.get(name) ?? []) {
         const begin = beginOf(at, period);

@@ -12,33 +12,27 @@ const age = "ApproximateAgeOfOldestMessage";
 export const queueMetricNames = [...counted, age] as const;
 export type QueueMetricName = (typeof queueMetricNames)[number];
 
-export type QueueMetrics = {
-  onAnswer(operation: Operation, answer: Answer): void;
-  /** Current value of a gauge; undefined if the metric is not a gauge or has no value. */
-  gauge(queueName: string, metric: string): Promise<number | undefined>;
-  /** Values of a metric by period start, in seconds since 1970. */
-  values(
-    queueName: string,
-    metric: QueueMetricName,
-    range: { readonly from: number; readonly to: number; readonly period: number },
-  ): Promise<ReadonlyMap<number, number>>;
-};
+export type QueueMetrics = ReturnType<typeof createQueueMetrics>;
+
+/** Times in seconds since 1970, and the length of a period in seconds. */
+export type MetricRange = { readonly from: number; readonly to: number; readonly period: number };
 
 /**
  * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
  * @param sqs the queue engine, which reports its messages without receiving them
  * @param now milliseconds since 1970
  */
-export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueMetrics {
+export function createQueueMetrics(sqs: EngineClient, now: () => number) {
   const counts = createMinuteCounts(now);
   return {
-    onAnswer: (operation, answer) => {
+    onAnswer: (operation: Operation, answer: Answer): void => {
       if (operation.service !== "sqs" || answer.status !== 200) return;
       const queueName = operation.needs[0]?.resource.split(":").at(-1);
       const found = countOf(operation.action, answer);
       if (found !== undefined) counts.add(`${queueName} ${found.metric}`, found.value);
     },
-    gauge: async (queueName, metric) => {
+    /** Current value of a gauge; undefined if the metric is not a gauge or has no value. */
+    gauge: async (queueName: string, metric: string): Promise<number | undefined> => {
       const visibility = visibilities.get(metric);
       if (visibility === undefined && metric !== age) return undefined;
       const held = await heldBy(sqs, queueName);
@@ -46,7 +40,12 @@ export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueM
       const sent = held?.oldestSent;
       return sent === undefined ? undefined : Math.max(0, Math.floor((now() - sent) / 1000));
     },
-    values: async (queueName, metric, { from, to, period }) => {
+    /** Values of a metric by period start. */
+    values: async (
+      queueName: string,
+      metric: QueueMetricName,
+      { from, to, period }: MetricRange,
+    ): Promise<ReadonlyMap<number, number>> => {
       if (metric !== age) return counts.sums(`${queueName} ${metric}`, from, to, period);
       const sent = (await heldBy(sqs, queueName))?.oldestSent;
       const seconds = now() / 1000;

@@ -5,20 +5,7 @@ import { isRecursionError } from "./lineage.ts";
 /** Lambda's limit for an asynchronous event, in bytes. */
 export const asynchronousPayloadBytes = 1_048_576;
 
-export type AsynchronousInvoker = {
-  /**
-   * Accepts an event (JSON text); resolves when it succeeded or was discarded.
-   * @throws RangeError if the event exceeds 1 MiB
-   */
-  invoke(
-    target: HostedFunction,
-    event: string,
-    traces?: readonly string[],
-  ): Promise<"succeeded" | "given up">;
-  /** Number of events in progress. */
-  pending(): number;
-  close(): Promise<void>;
-};
+export type AsynchronousInvoker = ReturnType<typeof createAsynchronousInvoker>;
 
 const minute = 60_000;
 /** Retries a throttled event until it expires; AWS's intervals grow from 1 s to 5 min. */
@@ -28,7 +15,7 @@ const longestThrottleWait = 5 * minute;
  * Invokes functions asynchronously: a failed event is retried twice, after one minute and two.
  * Source: Lambda developer guide, "How Lambda handles errors and retries with asynchronous invocation".
  */
-export function createAsynchronousInvoker(delay: Delay, now: () => number = Date.now): AsynchronousInvoker {
+export function createAsynchronousInvoker(delay: Delay, now: () => number = Date.now) {
   const closing = new AbortController();
   const accepted = new Set<Promise<unknown>>();
 
@@ -55,7 +42,11 @@ export function createAsynchronousInvoker(delay: Delay, now: () => number = Date
   };
 
   return {
-    invoke: (target, event, traces = []) => {
+    /**
+     * Accepts an event (JSON text); resolves when it succeeded or was discarded.
+     * @throws RangeError if the event exceeds 1 MiB
+     */
+    invoke: (target: HostedFunction, event: string, traces: readonly string[] = []) => {
       const bytes = Buffer.byteLength(event);
       if (bytes > asynchronousPayloadBytes) {
         throw new RangeError(
@@ -66,8 +57,9 @@ export function createAsynchronousInvoker(delay: Delay, now: () => number = Date
       accepted.add(done);
       return done.finally(() => accepted.delete(done));
     },
+    /** Number of events in progress. */
     pending: () => accepted.size,
-    close: async () => {
+    close: async (): Promise<void> => {
       closing.abort();
       await Promise.all(accepted);
     },

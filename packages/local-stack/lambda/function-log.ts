@@ -6,18 +6,7 @@ import { isOfLevel } from "./log-level.ts";
 
 const keptLines = 1000;
 
-export type FunctionLog = {
-  write(line: string): void;
-  /** Latest lines, oldest first. */
-  lines(): readonly string[];
-  /** Position from which to read all lines since a time in milliseconds since 1970. */
-  beginOf(since: number): number;
-  /** Reads a page of lines from a position: of the file if there is one, else of those in memory. */
-  page(from: number): Promise<LogPage>;
-  /** Total bytes logged so far, without line ends. */
-  bytes(): number;
-  close(): Promise<void>;
-};
+export type FunctionLog = ReturnType<typeof createFunctionLog>;
 
 export type LogDestination = {
   /** Directory in which `<function>.log` is overwritten; absent: in memory only. */
@@ -36,7 +25,7 @@ export function createFunctionLog(
   plan: FunctionPlan,
   gateway: Pick<Gateway, "authorize" | "region" | "account">,
   { directory, onError, onWritten = () => undefined }: LogDestination,
-): FunctionLog {
+) {
   const kept: LoggedLine[] = [];
   const stream = `arn:aws:logs:${gateway.region}:${gateway.account}:log-group:${plan.logGroupName}:log-stream:local`;
   let allowed: boolean | undefined;
@@ -56,7 +45,7 @@ export function createFunctionLog(
     return file;
   };
   return {
-    write: (line) => {
+    write: (line: string): void => {
       if (!isAllowed() || (plan.jsonLog && !isOfLevel(line, plan.jsonLog.level))) return;
       last = timeOfLine(line, last);
       kept.push({ at: last, text: line, next: ++count });
@@ -65,10 +54,15 @@ export function createFunctionLog(
       onWritten(line);
       open()?.write(line);
     },
-    lines: () => kept.map(({ text }) => text),
-    beginOf: (since) => file?.beginOf(since) ?? 0,
-    page: async (from) => file?.page(from) ?? { lines: kept.filter(({ next }) => next > from) },
+    /** Latest lines, oldest first. */
+    lines: (): readonly string[] => kept.map(({ text }) => text),
+    /** Position from which to read all lines since a time in milliseconds since 1970. */
+    beginOf: (since: number): number => file?.beginOf(since) ?? 0,
+    /** Reads a page of lines from a position: of the file if there is one, else of those in memory. */
+    page: async (from: number): Promise<LogPage> =>
+      file?.page(from) ?? { lines: kept.filter(({ next }) => next > from) },
+    /** Total bytes logged so far, without line ends. */
     bytes: () => bytes,
-    close: async () => file?.close(),
+    close: async (): Promise<void> => file?.close(),
   };
 }

@@ -7,18 +7,12 @@ export type LoggedLine = { readonly at: number; readonly text: string; readonly 
 /** Lines in order; `next` is absent at the end of the log. */
 export type LogPage = { readonly lines: readonly LoggedLine[]; readonly next?: number };
 
-export type LogFile = {
-  write(line: string): void;
-  /** Position from which to read all lines since a time; may be somewhat earlier. */
-  beginOf(since: number): number;
-  page(from: number): Promise<LogPage>;
-  close(): Promise<void>;
-};
+export type LogFile = ReturnType<typeof createLogFile>;
 
 const pageBytes = 1024 * 1024;
 
 /** Creates a log in a file, which it overwrites; reads in pages. */
-export function createLogFile(path: string, onError: (message: string) => void): LogFile {
+export function createLogFile(path: string, onError: (message: string) => void) {
   mkdirSync(dirname(path), { recursive: true });
   const stream = createWriteStream(path, { flags: "w" });
   stream.on("error", (error) => onError(`the log ${path} can't be written: ${error.message}`));
@@ -26,15 +20,18 @@ export function createLogFile(path: string, onError: (message: string) => void):
   let size = 0;
   let last = Date.now();
   return {
-    write: (line) => {
+    write: (line: string): void => {
       last = timeOfLine(line, last);
       if (size >= marks.length * pageBytes) marks.push({ at: last, offset: size });
       size += Buffer.byteLength(line) + 1;
       stream.write(`${line}\n`);
     },
-    // Lines of concurrent processes may be slightly out of order: start one mark earlier.
-    beginOf: (since) => marks.filter(({ at }) => at < since).at(-2)?.offset ?? 0,
-    page: async (from) => {
+    /**
+     * Position from which to read all lines since a time. Lines of concurrent processes may be slightly out of
+     * order: starts one mark earlier.
+     */
+    beginOf: (since: number): number => marks.filter(({ at }) => at < since).at(-2)?.offset ?? 0,
+    page: async (from: number): Promise<LogPage> => {
       const end = size;
       if (from >= end) return { lines: [] };
       await flushed(stream);
@@ -44,7 +41,7 @@ export function createLogFile(path: string, onError: (message: string) => void):
       const next = lines.at(-1)?.next ?? end;
       return { lines, ...(next < end && { next }) };
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       if (stream.errored) return;
       await new Promise<void>((resolve) => stream.end(resolve));
     },

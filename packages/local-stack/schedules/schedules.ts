@@ -6,16 +6,7 @@ import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { parseSchedule } from "./next-time.ts";
 
-export type Schedules = {
-  /** Names of the rules, including disabled ones. */
-  readonly names: readonly string[];
-  /**
-   * Fires a rule now, by its name or logical id; resolves when its functions have finished, retries included.
-   * @throws Error for an unknown rule
-   */
-  fire(rule: string): Promise<void>;
-  close(): Promise<void>;
-};
+export type Schedules = ReturnType<typeof startSchedules>;
 
 export type SchedulesOptions = {
   readonly rules: readonly RulePlan[];
@@ -30,7 +21,7 @@ export type SchedulesOptions = {
 const longestWait = 24 * 60 * 60_000;
 
 /** Runs the enabled rules; each first fires after one full period. */
-export function startSchedules(options: SchedulesOptions): Schedules {
+export function startSchedules(options: SchedulesOptions) {
   const closing = new AbortController();
   const { signal } = closing;
 
@@ -50,14 +41,19 @@ export function startSchedules(options: SchedulesOptions): Schedules {
   };
   const running = options.rules.filter(({ enabled }) => enabled).map(run);
   return {
+    /** Names of the rules, including disabled ones. */
     names: options.rules.map(({ name }) => name),
-    fire: async (wanted) => {
+    /**
+     * Fires a rule now, by its name or logical id; resolves when its functions have finished, retries included.
+     * @throws Error for an unknown rule
+     */
+    fire: async (wanted: string): Promise<void> => {
       const rule = options.rules.find(({ name, logicalId }) => name === wanted || logicalId === wanted);
       if (rule !== undefined) return fire(rule);
       const names = options.rules.map(({ name }) => name).join(", ");
       throw new Error(`The stack has no rule ${wanted}. Its rules: ${names || "none"}`);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       closing.abort();
       await Promise.all(running);
     },

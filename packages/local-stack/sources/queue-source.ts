@@ -12,10 +12,7 @@ import { isRecursionError } from "../lambda/lineage.ts";
 import { batchResult, failedEvents, type SourceMetricName } from "./batch-response.ts";
 import type { EventFilter } from "./event-filter.ts";
 
-export type QueueSource = {
-  working(): number;
-  close(): Promise<void>;
-};
+export type QueueSource = ReturnType<typeof startQueueSource>;
 
 export type QueueSourceOptions = {
   readonly plan: QueueSourcePlan;
@@ -43,7 +40,7 @@ const longestThrottleWait = 5_000;
  * Polls a queue for a function with long polling, and as many concurrent batches as the mapping allows.
  * Source: Lambda developer guide, "Using Lambda with Amazon SQS".
  */
-export function startQueueSource(options: QueueSourceOptions): QueueSource {
+export function startQueueSource(options: QueueSourceOptions) {
   const { plan, queueUrl, region, target, sqs } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -145,7 +142,7 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
   const polling = poll();
   return {
     working: () => batches.size,
-    close: async () => {
+    close: async (): Promise<void> => {
       closing.abort();
       await polling;
       await Promise.all(batches);

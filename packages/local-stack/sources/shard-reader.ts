@@ -8,14 +8,7 @@ import { synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { type BatchRunner, runStreamBatch } from "./stream-batch.ts";
 import { isOlder, type StreamRecord, streamRecord } from "./stream-record.ts";
 
-export type ShardReader = {
-  /** Resolves when the shard is closed and fully read, or the signal aborts. */
-  readonly finished: Promise<void>;
-  /** Reads at once, since something may have been written. */
-  wake(): void;
-  /** Resolves when everything written before the call is processed. */
-  caughtUp(): Promise<void>;
-};
+export type ShardReader = ReturnType<typeof readShard>;
 
 export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
   readonly plan: StreamSourcePlan;
@@ -48,7 +41,7 @@ const longestSleep = 1_000;
 const readInterval = 100;
 
 /** Reads one shard from its starting position, in order, one batch at a time. */
-export function readShard(options: ShardReaderOptions): ShardReader {
+export function readShard(options: ShardReaderOptions) {
   const { plan, shardId, streams, signal } = options;
   const wakeUp = createWakeUp();
   /** Signals that somebody waits for the next read. */
@@ -140,10 +133,13 @@ export function readShard(options: ShardReaderOptions): ShardReader {
   };
 
   return {
+    /** Resolves when the shard is closed and fully read, or the signal aborts. */
     finished: read(),
+    /** Reads at once, since something may have been written. */
     wake: wakeUp.wake,
+    /** Resolves when everything written before the call is processed. */
     caughtUp: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         waiters.push({ pass: passesStarted + 1, resolve });
         resolveWaiters();
         wakeUp.wake();
@@ -189,22 +185,16 @@ function firstBatch(records: readonly StreamRecord[], batchSize: number): readon
   return records.slice(0, end < 0 ? batchSize : end);
 }
 
-/** A sleep that ends early on an event, even one shortly before the sleep. */
-type WakeUp = {
-  wake(): void;
-  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-};
-
-/** Supports one sleeper. */
-export function createWakeUp(): WakeUp {
+/** A sleep that ends early on an event, even one shortly before the sleep. Supports one sleeper. */
+export function createWakeUp() {
   let isDue = false;
   let end = (): void => {};
   return {
-    wake: () => {
+    wake: (): void => {
       isDue = true;
       end();
     },
-    sleep: async (milliseconds, signal) => {
+    sleep: async (milliseconds: number, signal: AbortSignal): Promise<void> => {
       if (!isDue && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         end = resolve;

@@ -13,14 +13,7 @@ import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { createWakeUp, type KeptPosition, readShard, type ShardReader } from "./shard-reader.ts";
 import { type BatchRunner, type GivenUp, putInvocationRecord } from "./stream-batch.ts";
 
-export type StreamSource = {
-  /** Resolves when everything written before the call is processed or discarded. */
-  caughtUp(): Promise<void>;
-  isEnabled(): boolean;
-  /** While disabled, no new batch is handed over; a batch in progress finishes. */
-  setEnabled(enabled: boolean): void;
-  close(): Promise<void>;
-};
+export type StreamSource = ReturnType<typeof startStreamSource>;
 
 export type StreamSourceOptions = {
   readonly plan: StreamSourcePlan;
@@ -57,7 +50,7 @@ const writes = [
  * off, and a write through the gateway wakes them.
  * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB".
  */
-export function startStreamSource(options: StreamSourceOptions): StreamSource {
+export function startStreamSource(options: StreamSourceOptions) {
   const { plan, target, streams, s3 } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -151,16 +144,18 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
   });
   const running = run();
   return {
-    caughtUp: async () => {
+    /** Resolves when everything written before the call is processed or discarded. */
+    caughtUp: async (): Promise<void> => {
       await discover();
       await Promise.all([...readers.values()].map((reader) => reader.caughtUp()));
     },
     isEnabled: () => isEnabled,
-    setEnabled: (enabled) => {
+    /** While disabled, no new batch is handed over; a batch in progress finishes. */
+    setEnabled: (enabled: boolean): void => {
       isEnabled = enabled;
       wakeAll();
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       stopListening();
       closing.abort();
       await running;

@@ -2,32 +2,27 @@ import type { Answer } from "../../http-server.ts";
 import { asObject, asString, type JsonObject, parseJsonObject } from "../operation.ts";
 import type { Capacity } from "../types.ts";
 
-export type CapacityBook = {
-  /** Adds ReturnConsumedCapacity to a request. */
-  readonly asking: (body: string) => string;
-  /** Reads the consumed capacity from an answer. */
-  readonly unitsOf: (action: string, answer: Pick<Answer, "body">) => Capacity;
-  readonly add: (principal: string, action: string, units: Capacity) => void;
-  /** By `<principal's name> <action>`. */
-  readonly counts: () => ReadonlyMap<string, Capacity>;
-};
+export type CapacityBook = ReturnType<typeof createCapacityBook>;
 
 const reads = new Set(["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:Scan"]);
 
-export function createCapacityBook(): CapacityBook {
+export function createCapacityBook() {
   const counts = new Map<string, Capacity>();
   return {
-    asking: (body) => JSON.stringify({ ...parseJsonObject(body), ReturnConsumedCapacity: "TOTAL" }),
-    unitsOf: (action, answer) => {
+    /** Adds ReturnConsumedCapacity to a request. */
+    asking: (body: string) => JSON.stringify({ ...parseJsonObject(body), ReturnConsumedCapacity: "TOTAL" }),
+    /** Reads the consumed capacity from an answer. */
+    unitsOf: (action: string, answer: Pick<Answer, "body">): Capacity => {
       const units = consumedUnits(parseJsonObject(answer.body.toString()));
       return reads.has(action) ? { readUnits: units, writeUnits: 0 } : { readUnits: 0, writeUnits: units };
     },
-    add: (principal, action, units) => {
+    add: (principal: string, action: string, units: Capacity): void => {
       const key = `${principal} ${action}`;
       const { readUnits, writeUnits } = counts.get(key) ?? { readUnits: 0, writeUnits: 0 };
       counts.set(key, { readUnits: readUnits + units.readUnits, writeUnits: writeUnits + units.writeUnits });
     },
-    counts: () => counts,
+    /** By `<principal's name> <action>`. */
+    counts: (): ReadonlyMap<string, Capacity> => counts,
   };
 }
 

@@ -4,15 +4,7 @@ import { asObject, asString, type JsonObject, parseJsonObject } from "../operati
 import type { Capacity } from "../types.ts";
 import { batchEntries, parseStatement, type Statement, type WireValue } from "./statements.ts";
 
-/**
- * Runs a batch of statements.
- * @param onUnits receives the consumed capacity; absent: nothing is measured
- */
-export type RunStatements = (
-  body: Buffer,
-  send: () => Promise<Answer>,
-  onUnits: ((units: Capacity) => void) | undefined,
-) => Promise<Answer>;
+export type RunStatements = ReturnType<typeof createStatementRunner>;
 
 const mostStatements = 25;
 const longestStatement = 8_192;
@@ -25,7 +17,7 @@ const longestStatement = 8_192;
  * Source: DynamoDB developer guide, "DynamoDB read and write operations": a write consumes capacity by the
  * larger of the item before and after, even if its condition fails (including an INSERT of an existing key).
  */
-export function createStatementRunner(call: EngineCall): RunStatements {
+export function createStatementRunner(call: EngineCall) {
   const keys = createStatementKeys(call);
 
   async function sizes(placed: readonly PlacedStatement[]): Promise<ReadonlyMap<string, number>> {
@@ -47,7 +39,12 @@ export function createStatementRunner(call: EngineCall): RunStatements {
     return found;
   }
 
-  return async (body, send, onUnits) => {
+  /** @param onUnits receives the consumed capacity; absent: nothing is measured */
+  return async (
+    body: Buffer,
+    send: () => Promise<Answer>,
+    onUnits: ((units: Capacity) => void) | undefined,
+  ): Promise<Answer> => {
     const placed = await keys.place(body);
     const refusal = reasonToRefuse(placed);
     if (refusal !== undefined) {
@@ -156,12 +153,7 @@ type PlacedStatement = {
   readonly name: string | undefined;
 };
 
-type StatementKeys = {
-  place(body: Buffer): Promise<readonly PlacedStatement[]>;
-  nameOf(table: string, item: Item): Promise<string | undefined>;
-};
-
-function createStatementKeys(call: EngineCall): StatementKeys {
+function createStatementKeys(call: EngineCall) {
   const keyNames = new Map<string, readonly string[]>();
 
   async function keyNamesOf(table: string): Promise<readonly string[]> {
@@ -186,7 +178,7 @@ function createStatementKeys(call: EngineCall): StatementKeys {
 
   return {
     nameOf,
-    place: (body) =>
+    place: (body: Buffer): Promise<readonly PlacedStatement[]> =>
       Promise.all(
         batchEntries(body)
           .map(parseStatement)

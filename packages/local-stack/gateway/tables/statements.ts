@@ -48,34 +48,26 @@ function unknownStatement(text: string): UnknownOperationError {
   return new UnknownOperationError(batchAction, `the statement ${JSON.stringify(text.slice(0, 200))}`);
 }
 
-type Tokens = {
-  /** Consumes the next token if it is this keyword or sign. */
-  takes(word: string): boolean;
-  /** Advances past the next such keyword, or to the end. */
-  advancePast(word: string): void;
-  /** Consumes the next token if it is a name. */
-  name(): string | undefined;
-  /** Consumes the next value, list or map. */
-  value(): WireValue | undefined;
-  /** Consumes any token; returns false at the end. */
-  advance(): boolean;
-};
+type Tokens = ReturnType<typeof createTokens>;
 
 const tokenPattern = /"(?:[^"]|"")*"|'(?:[^']|'')*'|[A-Za-z_][\w-]*|-?\d[\d.eE+-]*|<>|<=|>=|[^\s]/g;
 
-function createTokens(text: string, parameters: readonly unknown[]): Tokens {
+function createTokens(text: string, parameters: readonly unknown[]) {
   const all = text.match(tokenPattern) ?? [];
   let at = 0;
   let parameter = 0;
+  /** Consumes any token; returns false at the end. */
   const advance = (): boolean => {
     if (all[at] === "?") parameter += 1;
     at += 1;
     return at <= all.length;
   };
+  /** Consumes the next token if it is this keyword or sign. */
   const takes = (word: string): boolean => all[at]?.toUpperCase() === word && advance();
   const unquoted = (token: string, quote: string): string =>
     token.slice(1, -1).replaceAll(quote + quote, quote);
 
+  /** Consumes the next value, list or map. */
   function value(): WireValue | undefined {
     const token = all[at] ?? "";
     if (token === "?") {
@@ -122,10 +114,12 @@ function createTokens(text: string, parameters: readonly unknown[]): Tokens {
     takes,
     advance,
     value,
-    advancePast: (word) => {
+    /** Advances past the next such keyword, or to the end. */
+    advancePast: (word: string): void => {
       while (at < all.length && !takes(word)) advance();
     },
-    name: () => {
+    /** Consumes the next token if it is a name. */
+    name: (): string | undefined => {
       const token = all[at] ?? "";
       if (!/^["A-Za-z_]/.test(token)) return undefined;
       advance();

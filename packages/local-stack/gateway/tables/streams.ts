@@ -70,25 +70,21 @@ function unwrapIterator(wrapped: string): [string, string] {
   return space === -1 ? ["*", wrapped] : [text.slice(0, space), text.slice(space + 1)];
 }
 
+export type TableArns = ReturnType<typeof createTableArns>;
+
 /**
  * Translates table ARNs. Engines use a region of their own in ARNs (`ddblocal`, `dynoxide`), which is learned
  * from their answers; callers and policies see the local system's region.
  */
-export type TableArns = {
-  table(nameOrArn: string): string;
-  forCaller(answer: string): string;
-  forEngine(arn: string): string;
-};
-
-export function createTableArns(scope: Place): TableArns {
+export function createTableArns(scope: Place) {
   const own = `arn:aws:dynamodb:${scope.region}:${scope.account}:table/`;
   let engine = own;
   return {
-    table: (nameOrArn) => (nameOrArn.startsWith("arn:") ? nameOrArn : own + nameOrArn),
-    forCaller: (answer) => {
+    table: (nameOrArn: string) => (nameOrArn.startsWith("arn:") ? nameOrArn : own + nameOrArn),
+    forCaller: (answer: string): string => {
       engine = /"(arn:aws:dynamodb:[^:"]*:\d*:table\/)/.exec(answer)?.[1] ?? engine;
       return answer.replaceAll(`"${engine}`, `"${own}`);
     },
-    forEngine: (arn) => (arn.startsWith(own) ? engine + arn.slice(own.length) : arn),
+    forEngine: (arn: string) => (arn.startsWith(own) ? engine + arn.slice(own.length) : arn),
   };
 }
