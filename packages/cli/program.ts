@@ -1,6 +1,5 @@
 import { type Argument, Command, CommanderError } from "commander";
-import { exitCodes } from "./core/command-error.ts";
-import { explain } from "./core/explain.ts";
+import { exitCodes, explain } from "./core/command-error.ts";
 import { packageVersion } from "./core/places.ts";
 import { foldLines } from "./core/terminal.ts";
 

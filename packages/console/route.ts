@@ -1,6 +1,10 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Operation } from "@income-events/cli/core/command.ts";
-import { CommandError } from "@income-events/cli/core/command-error.ts";
+import { CommandError, explain } from "@income-events/cli/core/command-error.ts";
 import type { DeploymentOptions } from "@income-events/cli/core/deployment.ts";
+import type { Terminal } from "@income-events/cli/core/terminal.ts";
+import type { EachResult, OnEach } from "@income-events/cli/dead-letters/redrive.ts";
 import { type Fields, isFields } from "../../domain/core/parse.ts";
 
 export type ConsoleContext = {
@@ -77,4 +81,119 @@ export function parseBody(text: string): Fields {
 export function checkTyped(asked: Asked, expected: string): void {
   if (asked.body.typed === expected) return;
   throw CommandError.usage(`Type ${expected} to confirm. Nothing was done.`);
+}
+
+export type RunOptions = {
+  /** Replaces standard input. */
+  readonly input?: string;
+  /** Whether the user has already confirmed on the page. */
+  readonly isAgreed?: boolean;
+  readonly onProgress?: (text: string) => void;
+};
+
+/** A command's output, as with `--json`; `problem` is set if it failed nevertheless. */
+export type CommandOutcome = Readonly<Record<string, unknown>> & { readonly problem?: string };
+
+/**
+ * Runs a command's function with a terminal that collects its output.
+ * @throws the command's error if it has no result, or if it needs a consent that was not given
+ */
+export async function runCommand(
+  operation: Operation,
+  run: (operation: Operation) => Promise<void>,
+  { input = "", isAgreed = false, onProgress = () => undefined }: RunOptions = {},
+): Promise<CommandOutcome> {
+  let result: object | undefined;
+  const keep = (data: object) => {
+    result = data;
+  };
+  const terminal: Terminal = {
+    result: keep,
+    redraw: keep,
+    paint: (_, text) => text,
+    progress: onProgress,
+    wait: async (seconds, what) => {
+      onProgress(`${what}: ${Math.ceil(seconds)} s`);
+      await sleep(seconds * 1000);
+    },
+    confirm: async (consequence) => {
+      if (isAgreed) return;
+      throw CommandError.usage(typeof consequence === "string" ? consequence : await consequence());
+    },
+    readInput: async () => input,
+  };
+  try {
+    await run({ ...operation, terminal });
+  } catch (error) {
+    if (result === undefined || !(error instanceof CommandError)) throw error;
+    return { ...result, problem: error.message };
+  }
+  return { ...result };
+}
+
+/** Work that continues after its page is closed. */
+export type Job = {
+  readonly id: string;
+  readonly what: string;
+  readonly of: string;
+  /** ISO 8601 */
+  readonly startedAt: string;
+  readonly state: "running" | "done" | "failed";
+  /** How many have an outcome. */
+  readonly count: number;
+  readonly progress: readonly string[];
+  readonly result?: CommandOutcome;
+  readonly error?: string;
+};
+
+/** @param report called with progress messages @param onEach called with each outcome */
+export type Work = (report: (text: string) => void, onEach: OnEach) => Promise<CommandOutcome>;
+
+export type Jobs = {
+  readonly start: (what: string, work: Work, of?: string) => Job;
+  readonly find: (id: string) => Job | undefined;
+  /** The jobs of a page, the latest first. */
+  readonly list: (of: string) => readonly Job[];
+  readonly resultsOf: (id: string) => readonly EachResult[];
+};
+
+const keptJobs = 50;
+const keptProgress = 20;
+
+export function createJobs(now = () => new Date()): Jobs {
+  const jobs = new Map<string, Job>();
+  const results = new Map<string, EachResult[]>();
+  const update = (id: string, change: (job: Job) => Job) => {
+    const job = jobs.get(id);
+    if (job !== undefined) jobs.set(id, change(job));
+  };
+  return {
+    find: (id) => jobs.get(id),
+    list: (of) => [...jobs.values()].filter((job) => job.of === of).toReversed(),
+    resultsOf: (id) => results.get(id) ?? [],
+    start: (what, work, of = "") => {
+      const startedAt = now().toISOString();
+      const job: Job = { id: randomUUID(), what, of, startedAt, state: "running", count: 0, progress: [] };
+      jobs.set(job.id, job);
+      const each: EachResult[] = [];
+      results.set(job.id, each);
+      const [oldest] = jobs.keys();
+      if (jobs.size > keptJobs && oldest !== undefined) {
+        jobs.delete(oldest);
+        results.delete(oldest);
+      }
+      const onEach: OnEach = (one) => {
+        each.push(one);
+        update(job.id, (known) => ({ ...known, count: each.length }));
+      };
+      const report = (text: string) =>
+        update(job.id, (known) => ({ ...known, progress: [...known.progress, text].slice(-keptProgress) }));
+      work(report, onEach).then(
+        (result) => update(job.id, (known) => ({ ...known, state: "done", result })),
+        (error: unknown) =>
+          update(job.id, (known) => ({ ...known, state: "failed", error: explain(error).message })),
+      );
+      return job;
+    },
+  };
 }

@@ -1,38 +1,59 @@
+import { relative } from "node:path";
 import { type DocumentFlags, getDocument } from "@income-events/cli/commands/documents.ts";
+import { reconcileNow } from "@income-events/cli/commands/reconcile.ts";
+import { runControlledReplay, runReplay } from "@income-events/cli/commands/replay.ts";
 import {
   advanceSandbox,
   failSandbox,
   healSandbox,
   sandboxToken,
 } from "@income-events/cli/commands/sandbox.ts";
-import { setGivenToken } from "@income-events/cli/commands/token.ts";
+import { testSubscriber } from "@income-events/cli/commands/subscribers.ts";
+import { refreshToken, setGivenToken } from "@income-events/cli/commands/token.ts";
 import { triggerEvent } from "@income-events/cli/commands/trigger.ts";
+import { registerNow } from "@income-events/cli/commands/webhooks-register.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
-import { documentHistory } from "@income-events/cli/documents/document-history.ts";
+import type { Deployment } from "@income-events/cli/core/deployment.ts";
+import { sinceFlag } from "@income-events/cli/core/flags.ts";
+import { checkMapping, readStageMapping, type StageMapping } from "@income-events/cli/core/stage-settings.ts";
+import {
+  differencesFrom,
+  examineSettings,
+  type SettingsDifference,
+  settingsFile,
+} from "@income-events/cli/doctor/settings-check.ts";
+import { documentHistory } from "@income-events/cli/documents/document-list.ts";
+import { deliveriesTo } from "@income-events/cli/events/deliveries.ts";
+import { tryMapping } from "@income-events/cli/mapping/trial.ts";
+import { providerHistory } from "@income-events/cli/provider/provider-history.ts";
+import { providerStatus } from "@income-events/cli/provider/provider-status.ts";
+import { subscriberNamed } from "@income-events/cli/status/work-queues.ts";
+import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { present } from "../../domain/core/parse.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { deadLetterRoutes } from "./api/dead-letters.ts";
 import { eventRoutes } from "./api/events.ts";
-import { mappingRoutes } from "./api/mapping.ts";
 import { overviewRoutes } from "./api/overview.ts";
-import { providerRoutes, subscriberRoutes } from "./api/provider.ts";
 import { recordRoutes, subjectNamed } from "./api/records.ts";
 import { createHistories } from "./history.ts";
-import type { Jobs } from "./jobs.ts";
 import {
   type Asked,
+  type CommandOutcome,
   type ConsoleContext,
   change,
+  checkTyped,
+  type Jobs,
   look,
   optionalTextIn,
   param,
   type Route,
   read,
+  runCommand,
   textIn,
 } from "./route.ts";
-import { type CommandOutcome, runCommand } from "./run-command.ts";
 
 /** Documents and their stored versions. */
 export const documentRoutes: readonly Route[] = [
@@ -114,4 +135,150 @@ export function consoleRoutes(context: ConsoleContext, jobs: Jobs): readonly Rou
     ...mappingRoutes,
     ...sandboxRoutes,
   ];
+}
+
+export const mappingRoutes: readonly Route[] = [
+  read("/api/mapping", async ({ operation, settings }, asked) => ({
+    mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage, settings),
+  })),
+  read("/api/mapping/deployed", async ({ operation: { deployment }, settings }) =>
+    comparedWithFile(deployment, settings),
+  ),
+  // Maps the pasted webhook on this machine, and stores nothing.
+  look("/api/mapping/try", async ({ operation, settings }, asked) => {
+    const body = textIn(asked, "webhook");
+    const mapping =
+      editedMapping(optionalTextIn(asked, "mapping")) ?? mappingOf(operation.deployment.stage, settings);
+    const sample = { name: "the webhook", bytes: Buffer.from(body), headers: {} };
+    const chosen = optionalTextIn(asked, "kind");
+    const kinds = webhookKinds.filter((kind) => chosen === undefined || kind === chosen);
+    return { trials: kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch)) };
+  }),
+];
+
+export type ComparedSettings = {
+  readonly file?: string;
+  /** How the file differs from the deployed mapping, and what to do; undefined if it does not. */
+  readonly finding?: { readonly what: string; readonly fix: string };
+  readonly differences?: readonly SettingsDifference[];
+};
+
+/** Compares digests, and single settings if the stage's outputs have them. */
+function comparedWithFile(deployment: Deployment, given: string | undefined): ComparedSettings {
+  const file = settingsFile(deployment.stage, given);
+  if (file === undefined) return {};
+  const [finding] = examineSettings(deployment, file);
+  if (finding === undefined) return { file: relative(".", file) };
+  const { what, fix } = finding;
+  return {
+    file: relative(".", file),
+    finding: { what, fix },
+    differences: differencesFrom(deployment, file),
+  };
+}
+
+/** The default mapping, for a stage without a settings file here. */
+function mappingOf(stage: string, file: string | undefined): StageMapping {
+  try {
+    return readStageMapping(stage, file);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return checkMapping({}, "the default mapping");
+  }
+}
+
+function editedMapping(text: string | undefined): StageMapping | undefined {
+  if (text === undefined) return undefined;
+  let mapping: unknown;
+  try {
+    mapping = JSON.parse(text);
+  } catch (error) {
+    throw CommandError.usage(`The mapping is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+  return checkMapping({ mapping }, "the edited mapping");
+}
+
+export const providerRoutes: readonly Route[] = [
+  read("/api/provider", ({ operation: { deployment, clients }, now }) =>
+    providerStatus(deployment, clients, now()),
+  ),
+  read("/api/provider/history", async ({ operation, now }, asked) => {
+    const since = sinceFlag(param(asked, "since") ?? "24h", now()) ?? "";
+    return { since, turns: await providerHistory(operation, since) };
+  }),
+  change("/api/provider/refresh", ({ operation }) =>
+    runCommand(operation, (each) => refreshToken(each, { now: true })),
+  ),
+  change("/api/provider/register", ({ operation }) => runCommand(operation, (each) => registerNow(each, {}))),
+  change("/api/provider/reconcile", ({ operation }) => runCommand(operation, reconcileNow)),
+];
+
+/** Subscribers: deliveries, test messages and replays. */
+export function subscriberRoutes(jobs: Jobs): readonly Route[] {
+  const paused = new Set<string>();
+  return [
+    read("/api/deliveries", async ({ operation, now }, asked) => {
+      const subscriber = subscriberNamed(operation.deployment, param(asked, "name") ?? "");
+      const since = sinceFlag(param(asked, "since") ?? "1h", now()) ?? "";
+      return { deliveries: await deliveriesTo(subscriber, operation, since) };
+    }),
+    change("/api/subscribers/test", ({ operation }, asked) =>
+      runCommand(operation, (each) => testSubscriber(each, {}, textIn(asked, "name"))),
+    ),
+    // Counts and sends nothing. In AWS the read of the table is billed, as the page shows beforehand.
+    change("/api/replay/count", async ({ operation }, asked) =>
+      jobs.start(`Count what a replay sends to ${textIn(asked, "name")}`, async (onProgress) => {
+        const said: string[] = [];
+        const counted = await runCommand(
+          operation,
+          (each) => runReplay(each, { ...replayFlags(asked), dryRun: true }),
+          {
+            isAgreed: asked.body.scan === true,
+            onProgress: (text) => {
+              said.push(text);
+              onProgress(text);
+            },
+          },
+        );
+        return { ...counted, price: priceOf(counted.messages, said[0]) };
+      }),
+    ),
+    change("/api/replay", async ({ operation }, asked) => {
+      const name = textIn(asked, "name");
+      checkTyped(asked, name);
+      paused.delete(name);
+      const resume = optionalTextIn(asked, "resume");
+      const flags = resume === undefined ? replayFlags(asked) : { resume };
+      return jobs.start(`Replay to ${name}`, (onProgress) => {
+        const control = {
+          isPaused: () => paused.has(name),
+          onSent: (messages: number) => onProgress(`Sent ${messages} messages so far.`),
+        };
+        return runCommand(operation, (each) => runControlledReplay(each, flags, control), {
+          isAgreed: true,
+          onProgress,
+        });
+      });
+    }),
+    // Pauses after the ten messages in progress; they are recorded, and the replay resumes after them.
+    change("/api/replay/pause", async (_, asked) => {
+      paused.add(textIn(asked, "name"));
+      return {};
+    }),
+  ];
+}
+
+/** US dollars for a request of SQS (us-east-1); a message costs one at most. Source: Amazon SQS pricing. */
+const dollarsPerMessage = 0.4 / 1_000_000;
+
+/** @param reading reports the scan's progress */
+function priceOf(messages: unknown, reading: string | undefined): string {
+  const sending = Number(messages) * dollarsPerMessage;
+  const price = sending < 0.01 ? "below US$ 0.01" : `at most US$ ${sending.toFixed(2)}`;
+  return [reading ?? [], `Sending costs ${price}.`].flat().join(" ");
+}
+
+function replayFlags(asked: Asked) {
+  const since = optionalTextIn(asked, "since");
+  return { subscriber: textIn(asked, "name"), ...(since !== undefined && { since }) };
 }

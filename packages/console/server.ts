@@ -5,8 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { exitCodes } from "@income-events/cli/core/command-error.ts";
-import { explain } from "@income-events/cli/core/explain.ts";
+import { exitCodes, explain } from "@income-events/cli/core/command-error.ts";
 import { type Access, createAccess, refusalOf, securityHeaders } from "./access.ts";
 import type { PageFile } from "./page-bundle.ts";
 import { type ConsoleContext, parseBody, type Route } from "./route.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { notesOfInstalls } from "@income-events/local-stack/synthesis/project.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { filesIn, writeApp } from "../../packages/cli/init/write-app.ts";
+import { filesIn, writeApp } from "../../packages/cli/commands/init.ts";
 import { freePorts, run, type Source, start, startSource } from "../support/installed-app.ts";
 
 const repository = join(import.meta.dirname, "../..");

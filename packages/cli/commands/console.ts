@@ -1,6 +1,5 @@
-import { createJobs } from "@income-events/console/jobs.ts";
 import { bundlePage } from "@income-events/console/page-bundle.ts";
-import type { ConsoleContext } from "@income-events/console/route.ts";
+import { type ConsoleContext, createJobs } from "@income-events/console/route.ts";
 import { consoleRoutes } from "@income-events/console/routes.ts";
 import { startConsole } from "@income-events/console/server.ts";
 import { createTail } from "@income-events/console/tail.ts";

@@ -12,12 +12,9 @@ import {
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { countFlag } from "../core/flags.ts";
-import { oneLine, printableJson } from "../core/printable.ts";
 import { shownJson } from "../core/shown-json.ts";
-import { fromNow } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
-import { deadLetterText } from "../dead-letters/dead-letter-text.ts";
-import { type NextStep, nextStepOf, nextStepText } from "../dead-letters/next-step.ts";
+import { fromNow, oneLine, printableJson } from "../core/text.ts";
 import {
   archivedDeadLettersOf,
   deadLettersGivenBack,
@@ -28,7 +25,11 @@ import {
   addSelection,
   checkFound,
   checkSelection,
+  deadLetterText,
   isSelected,
+  type NextStep,
+  nextStepOf,
+  nextStepText,
   reasonFlag,
   reasonOf,
   type Selection,

@@ -6,13 +6,19 @@ import { contentOfDeadLetter, type DeadLetter } from "../../../domain/recovery/d
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { countFlag } from "../core/flags.ts";
 import { milestones } from "../core/pace.ts";
-import { oneLine } from "../core/printable.ts";
-import { findDeadLetters, type OnEach, purgeDeadLetters } from "../dead-letters/purge.ts";
+import { commandLine, oneLine } from "../core/text.ts";
 import { archivedDeadLettersOf, deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
-import { type Redriven, type RedrivePorts, redrive, taskOrder } from "../dead-letters/redrive.ts";
+import {
+  findDeadLetters,
+  type OnEach,
+  purgeDeadLetters,
+  type Redriven,
+  type RedrivePorts,
+  redrive,
+  taskOrder,
+} from "../dead-letters/redrive.ts";
 import {
   addSelection,
   checkFound,

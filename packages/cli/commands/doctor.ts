@@ -2,10 +2,9 @@ import type { Command } from "commander";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { DeploymentOptions } from "../core/deployment.ts";
+import { openFindings, reportText } from "../doctor/causes.ts";
 import { examine } from "../doctor/examine.ts";
-import type { Finding } from "../doctor/finding.ts";
-import { remedyFor } from "../doctor/remedies.ts";
-import { openFindings, reportText } from "../doctor/report.ts";
+import { type Finding, remedyFor } from "../doctor/finding.ts";
 
 type Flags = DeploymentOptions & { readonly settings?: string };
 

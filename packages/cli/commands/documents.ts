@@ -14,20 +14,26 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag, countFlag, type SubjectFlags, subjectFlag, timestampFlag } from "../core/flags.ts";
 import { awaitInterruption } from "../core/interruption.ts";
-import { printableJson } from "../core/printable.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { shownJson } from "../core/shown-json.ts";
-import { changesBetween, changesText, versionBefore } from "../documents/document-changes.ts";
-import { type FilterFlags, filterFlags } from "../documents/document-filter.ts";
-import { bytesOf, type DocumentGetPorts, findDocument } from "../documents/document-get.ts";
+import { printableJson } from "../core/text.ts";
+import {
+  bytesOf,
+  changesBetween,
+  changesText,
+  type DocumentGetPorts,
+  findDocument,
+  versionBefore,
+} from "../documents/document-get.ts";
 import {
   type DocumentQuery,
   describeDocument,
   documentsText,
+  type FilterFlags,
+  filterFlags,
   listDocuments,
 } from "../documents/document-list.ts";
-import { exportDocuments } from "../documents/export.ts";
-import { type ExportQuery, type ExportState, openExport } from "../documents/export-directory.ts";
+import { type ExportQuery, type ExportState, exportDocuments, openExport } from "../documents/export.ts";
 
 type Flags = SubjectFlags & FilterFlags & { readonly limit: string };
 

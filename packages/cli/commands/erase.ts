@@ -11,9 +11,9 @@ import { addRemoved, eraseTask, type Removed } from "../../../domain/recovery/er
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { reasonFlag } from "../core/flags.ts";
 import { tableText } from "../core/table.ts";
+import { commandLine } from "../core/text.ts";
 import { failWhileOpen, followErasures } from "../recovery/erasure.ts";
 import { workQueue } from "../status/work-queues.ts";
 

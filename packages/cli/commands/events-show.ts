@@ -7,20 +7,21 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
-import { commandLine } from "../core/command-line.ts";
 import { type SubjectFlags, subjectFlag } from "../core/flags.ts";
-import { oneLine, printableJson } from "../core/printable.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
+import { commandLine, oneLine, printableJson } from "../core/text.ts";
+import { checkEventId, findEvent, lookupPorts, noSuchEvent, recordsOf } from "../events/event-lookup.ts";
 import {
   deadLetterPortsFor,
   deadLettersOfEvent,
   deadLettersOfUnstored,
-} from "../events/event-dead-letters.ts";
-import { documentOfEvent, type EventDocument } from "../events/event-document.ts";
-import { checkEventId, findEvent, lookupPorts, noSuchEvent, recordsOf } from "../events/event-lookup.ts";
-import { eventTimeline, type Step } from "../events/event-timeline.ts";
+  documentOfEvent,
+  type EventDocument,
+  eventTimeline,
+  type Step,
+} from "../events/event-timeline.ts";
 import { shownAttributes } from "../records/record-view.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 

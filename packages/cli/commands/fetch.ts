@@ -11,8 +11,8 @@ import type { DataName } from "../../../domain/fetch/document.ts";
 import { deduplicationOf, documentTask, groupOf, writeTask } from "../../../domain/fetch/task.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { withoutDocument } from "../core/flags.ts";
+import { commandLine } from "../core/text.ts";
 import { loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { workQueue } from "../status/work-queues.ts";
 

@@ -7,10 +7,10 @@ import { expiryOf } from "../../../domain/fetch/document.ts";
 import { audited, digestFor } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { reasonFlag, unknownSubject } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
+import { commandLine } from "../core/text.ts";
 
 type Flags = { readonly reason: string };
 

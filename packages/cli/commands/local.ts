@@ -2,12 +2,10 @@ import type { Command } from "commander";
 import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
 import type { LocalPlace } from "../core/running-systems.ts";
-import { spanText } from "../core/spans.ts";
-import { forward } from "../forward/forward.ts";
-import { parseTarget, postTo } from "../forward/target.ts";
+import { commandLine, spanText } from "../core/text.ts";
+import { forward, parseTarget, postTo } from "../forward/forward.ts";
 import { type SubscriberQueue, subscriberNamed, subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = { readonly to: string; readonly subscriber: string };

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { choiceFlag, sinceFlag } from "../core/flags.ts";
+import { commandLine } from "../core/text.ts";
 import { entryText, logLevels, patternOf, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 
 type Flags = { readonly since: string; readonly level?: string };

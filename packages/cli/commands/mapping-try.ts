@@ -4,14 +4,12 @@ import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { choiceFlag, collect } from "../core/flags.ts";
-import { addStageFlags, type StageFlags } from "../core/stage-settings.ts";
+import { addStageFlags, readStageMapping, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
-import { trialLine, trialText } from "../mapping/report.ts";
+import { commandLine } from "../core/text.ts";
 import { parseHeaders, parseSample, plainSample, type Sample } from "../mapping/sample.ts";
-import { readStageMapping } from "../mapping/stage-mapping.ts";
-import { tryMapping } from "../mapping/trial.ts";
+import { trialLine, trialText, tryMapping } from "../mapping/trial.ts";
 
 type Flags = StageFlags & { readonly kind?: string; readonly header?: readonly string[] };
 

@@ -15,9 +15,15 @@ import { milestones } from "../core/pace.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
-import { type Repaired, repair } from "../recovery/repair.ts";
-import { type RepairedFailures, repairFailures } from "../recovery/repair-failures.ts";
-import { type RepairScope, repairScope, type ScopeFlags } from "../recovery/repair-scope.ts";
+import {
+  type Repaired,
+  type RepairedFailures,
+  type RepairScope,
+  repair,
+  repairFailures,
+  repairScope,
+  type ScopeFlags,
+} from "../recovery/repair.ts";
 
 type Flags = ScopeFlags & { readonly dryRun?: boolean };
 

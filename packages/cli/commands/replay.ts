@@ -9,12 +9,20 @@ import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { milestones, pace } from "../core/pace.ts";
-import { oneLine } from "../core/printable.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
+import { oneLine } from "../core/text.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
-import { type Deliver, type Replayed, replay, replayDelivery } from "../recovery/replay.ts";
-import { planReplay, type ReplayFlags, resumeCommand, resumeReplay } from "../recovery/replay-plan.ts";
+import {
+  type Deliver,
+  planReplay,
+  type Replayed,
+  type ReplayFlags,
+  replay,
+  replayDelivery,
+  resumeCommand,
+  resumeReplay,
+} from "../recovery/replay.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = ReplayFlags & { readonly resume?: string; readonly dryRun?: boolean };

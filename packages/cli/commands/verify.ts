@@ -7,15 +7,14 @@ import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts"
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
 import { type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 import { collect, countFlag } from "../core/flags.ts";
+import { commandLine } from "../core/text.ts";
 import { secretHeaderOf, webhooksAddress } from "../provider/webhooks-address.ts";
 import { subscriberQueues, workQueue } from "../status/work-queues.ts";
-import { attempt, type Check } from "../verify/checks.ts";
 import { AnnouncedDocuments, checkDocuments } from "../verify/documents.ts";
 import { checkRefusals, sendEvents, WebhookSender } from "../verify/edge.ts";
-import { isMark, newMark, objectKeyOf, planEvents } from "../verify/plan.ts";
+import { attempt, type Check, isMark, newMark, objectKeyOf, planEvents } from "../verify/plan.ts";
 import { checkDeadLetters, checkDelivered, chooseSubscribers } from "../verify/queues.ts";
 import { checkStored } from "../verify/stored.ts";
 

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fieldsOf, parseJson } from "../../../domain/core/parse.ts";
 import { CommandError } from "./command-error.ts";
-import { commandLine } from "./command-line.ts";
 import { type AwsPlace, checkAddresses, hasOwnEndpoint, placeOfArn } from "./own-addresses.ts";
 import { type DeployedPipeline, isMeant, nameOf, pipelinesIn, resourcesOf } from "./pipelines.ts";
 import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem } from "./running-systems.ts";
+import { commandLine } from "./text.ts";
 
 /** A stage in an AWS account or on this machine. */
 export type Deployment = {

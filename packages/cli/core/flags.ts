@@ -1,7 +1,7 @@
 import { parseTimestamp } from "../../../domain/core/timestamps.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { CommandError } from "./command-error.ts";
-import { commandLine } from "./command-line.ts";
+import { commandLine } from "./text.ts";
 
 /** Flags that several commands share. Errors name the flag. */
 

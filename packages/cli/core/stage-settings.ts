@@ -1,5 +1,14 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import type { Command } from "commander";
-import { loadSettings, type Settings, SettingsError } from "../../../lib/settings/settings.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
+import type { KindMapping } from "../../../domain/event/mapping.ts";
+import {
+  loadSettings,
+  parseMappingPart,
+  type Settings,
+  SettingsError,
+} from "../../../lib/settings/settings.ts";
 import { CommandError } from "./command-error.ts";
 import { stagesDirectory } from "./places.ts";
 
@@ -16,6 +25,43 @@ export function addStageFlags(command: Command, what: string, defaultStage: stri
 export function readStageSettings(stage: string, file?: string): Settings {
   try {
     return loadSettings(stage, stagesDirectory, file);
+  } catch (error) {
+    if (error instanceof SettingsError) throw CommandError.usage(error.message);
+    throw error;
+  }
+}
+
+export type StageMapping = Readonly<Record<WebhookKind, KindMapping>>;
+
+/** The mapping of a stage, or of a settings file, as it would be deployed. @throws CommandError */
+export function readStageMapping(stage: string, settings: string | undefined): StageMapping {
+  const file = settings ?? join(stagesDirectory, `${stage}.json`);
+  if (!existsSync(file)) {
+    const known = readdirSync(stagesDirectory).filter((name) => name.endsWith(".json"));
+    const names = known.map((name) => name.replace(/\.json$/, "")).join(", ");
+    throw CommandError.usage(
+      `${relative(".", file)} not found. Name a stage (${names}) with --stage, or a file with --settings.`,
+    );
+  }
+  return checkMapping(readSettings(file), file);
+}
+
+/** The settings in a file. @throws CommandError if it is not a JSON object */
+function readSettings(file: string): object {
+  try {
+    const settings: unknown = JSON.parse(readFileSync(file, "utf8"));
+    if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings;
+    throw new Error("it is no object");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw CommandError.usage(`${file} can't be used: ${reason}. Write settings as JSON: {"mapping": …}`);
+  }
+}
+
+/** Settings are checked as at synth. @throws CommandError naming each invalid setting and its remedy */
+export function checkMapping(settings: unknown, file: string): StageMapping {
+  try {
+    return parseMappingPart(settings, file);
   } catch (error) {
     if (error instanceof SettingsError) throw CommandError.usage(error.message);
     throw error;

@@ -1,5 +1,5 @@
 import Table from "cli-table3";
-import { oneLine } from "./printable.ts";
+import { oneLine } from "./text.ts";
 
 /** Aligned columns without a frame, so that lines can be searched and cut. Numbers are right-aligned. */
 export function tableText(

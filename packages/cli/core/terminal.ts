@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters, styleText } from "node:util";
 import { CommandError } from "./command-error.ts";
-import { printableJson } from "./printable.ts";
+import { printableJson } from "./text.ts";
 
 export type TerminalOptions = { readonly json: boolean; readonly yes: boolean };
 

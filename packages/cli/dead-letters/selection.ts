@@ -1,7 +1,9 @@
 import type { Command } from "commander";
+import { bodyText, type OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { isWebhookKind } from "../../../domain/event/events.ts";
 import { contentOfDeadLetter, type DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { CommandError } from "../core/command-error.ts";
-import { commandLine } from "../core/command-line.ts";
+import { commandLine } from "../core/text.ts";
 
 /** The dead letters that a command applies to: all, or those that match both flags. */
 export type Selection = { readonly reason?: string; readonly id?: string };
@@ -58,4 +60,52 @@ export function reasonOf({ reason }: DeadLetter): string {
 
 export function deadLettersText(count: number): string {
   return count === 1 ? "1 dead letter" : `${count} dead letters`;
+}
+
+export type NextStep = "map" | "redrive" | "resend" | "purge";
+
+/** Reasons of bodies that no mapping can read. */
+const noJson = /^not JSON|is not JSON$/;
+/** A mapping's reasons begin with the field that it could not map: `type: …`, `userId: …`. */
+const ofMapping = /^[a-z]\w*: /;
+
+/**
+ * The right next step. A webhook that the mapping refused needs another mapping; one that is not JSON can
+ * only be purged; a subscriber's message is sent to its queue again; everything else is redriven after its
+ * cause is fixed.
+ */
+export function nextStepOf(queue: string, { reason = "" }: Pick<DeadLetter, "reason">): NextStep {
+  if (queue.startsWith("subscriber/")) return "resend";
+  if (!isWebhookKind(queue)) return "redrive";
+  if (noJson.test(reason)) return "purge";
+  return ofMapping.test(reason) ? "map" : "redrive";
+}
+
+export function nextStepText(step: NextStep, queue: string, id: string): string {
+  switch (step) {
+    case "map":
+      return commandLine`npx income-events mapping try webhook.json --kind ${queue}`;
+    case "redrive":
+    case "resend":
+      return commandLine`npx income-events dlq redrive ${queue} --id ${id}`;
+    case "purge":
+      return commandLine`npx income-events dlq purge ${queue} --id ${id}`;
+  }
+}
+
+/**
+ * The text of a dead letter: for an event, the webhook's body, even if it is in S3; otherwise, and if that
+ * body is unavailable, the message.
+ */
+export async function deadLetterText(
+  { body }: DeadLetter,
+  overflow: Pick<OverflowBucket, "get">,
+): Promise<string> {
+  const webhook = contentOfDeadLetter(body).envelope?.body;
+  if (webhook === undefined || webhook.type === "facts") return body;
+  try {
+    return await bodyText(webhook, overflow);
+  } catch {
+    return body;
+  }
 }

@@ -1,7 +1,6 @@
 import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
-import { oneLine } from "../core/printable.ts";
-import { fromNow } from "../core/spans.ts";
-import { alarmName, lastingText, pipelineAlarms } from "../status/alarm-text.ts";
+import { fromNow, oneLine } from "../core/text.ts";
+import { alarmName, lastingText, pipelineAlarms } from "../status/stage-status.ts";
 import { deployAgain, type Examination, type Finding, type Well } from "./finding.ts";
 
 /** Maximum delay of an alarm's metrics and of CloudWatch. */

@@ -1,21 +1,18 @@
-import { CommandError, exitCodes } from "../core/command-error.ts";
-import { isGone, isNotAllowed } from "../core/explain.ts";
-import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
+import { CommandError, exitCodes, isGone, isNotAllowed } from "../core/command-error.ts";
+import { type RegistrationStatus, registrationStatus } from "../provider/registration.ts";
 import { examineAlarms } from "./alarm-check.ts";
-import { byCause, type Cause } from "./causes.ts";
+import { byCause, type Diagnosis } from "./causes.ts";
 import { type Check, deployAgain, type Examination, type Examined, type Finding, found } from "./finding.ts";
-import { eventSourceCheck, functionCheck } from "./function-checks.ts";
-import { clockCheck, providerCheck, reconciliationCheck } from "./provider-check.ts";
-import { failuresCheck, queueCheck, readerCheck } from "./queue-checks.ts";
+import {
+  clockCheck,
+  providerCheck,
+  reconciliationCheck,
+  registrationCheck,
+  tokenCheck,
+  webhookSecretCheck,
+} from "./provider-checks.ts";
+import { eventSourceCheck, failuresCheck, functionCheck, queueCheck, readerCheck } from "./queue-checks.ts";
 import { examineRecipients, examineSettings, settingsFile } from "./settings-check.ts";
-import { tokenCheck } from "./token-check.ts";
-import { registrationCheck, webhookSecretCheck } from "./webhook-checks.ts";
-
-export type Diagnosis = {
-  /** Grouped by cause: consequences follow their cause. Resolved findings come last. */
-  readonly findings: readonly Cause[];
-  readonly checked: readonly string[];
-};
 
 /** In the order in which data flows. */
 const checks: readonly Check[] = [

@@ -82,7 +82,7 @@ export async function examineRecipients(
   const { emails } = readStageSettings(deployment.stage, file).alarms;
   if (emails === undefined) return [];
   // Loads the SNS client only if it is needed.
-  const { checkSubscriptions } = await import("../preflight/alarm-checks.ts");
+  const { checkSubscriptions } = await import("../preflight/policy-checks.ts");
   const found = await checkSubscriptions(clients.sns, deployment.output("AlarmTopicArn"), emails);
   return found.map((finding) => ({ code: "alarms-unconfirmed", severity: "warning", ...finding }));
 }

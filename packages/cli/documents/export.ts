@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
@@ -13,11 +15,21 @@ import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import type { DocumentPage } from "../../../adapters/dynamodb/table-scan.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
+import {
+  fieldsOf,
+  numberOf,
+  optionalText,
+  parseJson,
+  present,
+  textOf,
+  textsOf,
+} from "../../../domain/core/parse.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
-import { nameOfData } from "../../../domain/fetch/document.ts";
+import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
+import { endedBy, isJson, nameFields } from "../../../domain/message/document-reference.ts";
+import { CommandError } from "../core/command-error.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
-import { type DocumentFilter, selects } from "./document-filter.ts";
-import { type ExportDirectory, type ExportState, rowOf, startOf } from "./export-directory.ts";
+import { type DocumentFilter, selects } from "./document-list.ts";
 
 export type ExportPorts = {
   readonly scan: (after: Key | undefined) => AsyncIterable<DocumentPage>;
@@ -133,4 +145,185 @@ async function readRow(
       return undefined;
     throw error;
   }
+}
+
+/** The query of an export as it was typed. The same query resumes the export. */
+export type ExportQuery = {
+  readonly table: string;
+  readonly endpoint?: string;
+  readonly since?: string;
+  readonly until?: string;
+};
+
+export type ExportState = {
+  readonly query: ExportQuery;
+  /** When the export started, ISO 8601. Relative times such as `24h` in the query count from it. */
+  readonly begunAt: string;
+  readonly files: readonly string[];
+  readonly documents: number;
+  readonly examined: number;
+  /** Documents whose data is missing. */
+  readonly unreadable: readonly string[];
+  /** The key to resume after; undefined if the export is complete. */
+  readonly after?: Key;
+};
+
+/** The directory of an export: files of rows, their schema, and the progress. */
+export type ExportDirectory = {
+  readonly state: ExportState;
+  readonly isResumed: boolean;
+  /** Creates the directory if it is new. */
+  readonly begin: () => Promise<void>;
+  /** The name of the next file of rows, and the temporary name to write it under until `save`. */
+  readonly nextFile: (state: ExportState) => { readonly name: string; readonly partial: string };
+  readonly save: (state: ExportState, written: string | undefined) => Promise<void>;
+};
+
+const stateFile = "export.json";
+/** Stands for no key: nothing was read yet. No item of the table has it. */
+const beginning: Key = { pk: "", sk: "" };
+
+export function startOf({ after }: ExportState): Key | undefined {
+  return after?.pk === beginning.pk ? undefined : after;
+}
+
+/**
+ * Loads the progress of an earlier run, if any. @throws CommandError if the directory contains something else
+ */
+export async function openExport(directory: string, query: ExportQuery, now: Date): Promise<ExportDirectory> {
+  const names = await namesIn(directory);
+  const known = names.includes(stateFile) ? await readState(join(directory, stateFile)) : undefined;
+  if (known === undefined && names.length > 0)
+    throw CommandError.usage(`--to ${directory} is not empty: name a new directory.`);
+  if (known !== undefined) checkSame(known, query, directory);
+  const state: ExportState = known ?? {
+    query,
+    begunAt: now.toISOString(),
+    ...{ files: [], documents: 0, examined: 0, unreadable: [], after: beginning },
+  };
+  const write = (name: string, value: object) => replace(join(directory, name), value);
+  return {
+    state,
+    isResumed: known !== undefined,
+    begin: async () => {
+      if (known !== undefined) return;
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await write("schema.json", rowSchema);
+      await write(stateFile, state);
+    },
+    nextFile: ({ files }) => {
+      const name = `documents-${String(files.length + 1).padStart(5, "0")}.ndjson.gz`;
+      return { name, partial: join(directory, `${name}.partial`) };
+    },
+    save: async (next, written) => {
+      // The order matters: the next run overwrites a file that the progress does not count.
+      if (written !== undefined)
+        await rename(join(directory, `${written}.partial`), join(directory, written));
+      await write(stateFile, next);
+    },
+  };
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw CommandError.usage(`--to ${directory} is not a readable directory: name a new one.`);
+  }
+}
+
+function checkSame(known: ExportState, query: ExportQuery, directory: string): void {
+  if (JSON.stringify(present(known.query)) !== JSON.stringify(present(query)))
+    throw CommandError.usage(
+      `--to ${directory} holds another export, ${describeQuery(known.query)}: name a new directory.`,
+    );
+  if (known.after === undefined)
+    throw CommandError.usage(
+      `--to ${directory} holds this export whole, of ${known.begunAt}: name a new directory for another.`,
+    );
+}
+
+function describeQuery({ table, endpoint, since, until }: ExportQuery): string {
+  const flags = Object.entries({ endpoint, since, until }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${value}`],
+  );
+  return [`of the table ${table}`, ...flags].join(" ");
+}
+
+/** Writes a file atomically. */
+async function replace(path: string, value: object): Promise<void> {
+  const beside = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(beside, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 });
+    await rename(beside, path);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+async function readState(path: string): Promise<ExportState> {
+  const fields = fieldsOf(parseJson(await readFile(path, "utf8"), path), path);
+  const query = fieldsOf(fields.query, "query");
+  const after = fields.after === undefined ? undefined : fieldsOf(fields.after, "after");
+  const part = (name: string) => (typeof after?.[name] === "string" ? after[name] : "");
+  return present<ExportState>({
+    query: present<ExportQuery>({
+      table: textOf(query, "table"),
+      endpoint: optionalText(query, "endpoint"),
+      since: optionalText(query, "since"),
+      until: optionalText(query, "until"),
+    }),
+    begunAt: textOf(fields, "begunAt"),
+    files: textsOf(fields, "files"),
+    documents: numberOf(fields, "documents"),
+    examined: numberOf(fields, "examined"),
+    unreadable: textsOf(fields, "unreadable"),
+    after: after && { pk: part("pk"), sk: part("sk") },
+  });
+}
+
+const text = (description: string) => ({ type: "string", description }) as const;
+
+const rowSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "A document",
+  description: "One line of the exported files.",
+  type: "object",
+  properties: {
+    subject: text("The document's subject, as in messages: `account/ID` or `company-account/ID`."),
+    kind: { enum: ["account", "company-account"] },
+    id: text("Of the account or company account."),
+    userId: text("The account's user; absent if no event named one."),
+    endpoint: text("The provider's endpoint."),
+    dateStart: text("The first day, of a document of a range of dates."),
+    dateEnd: text("The last day."),
+    version: { type: "string", pattern: "^[0-9]+$", description: "The higher number is the newer one." },
+    observedAt: { type: "string", format: "date-time", description: "Since when these data are known." },
+    sha256: { type: "string", pattern: "^[0-9a-f]{64}$", description: "Of the provider's bytes." },
+    size: { type: "integer", minimum: 0, description: "Of the provider's bytes." },
+    document: { description: "The data, every digit as the provider wrote it." },
+    text: text("The data where they are not JSON, in place of `document`."),
+  },
+  required: ["subject", "kind", "id", "endpoint", "version", "observedAt", "sha256", "size"],
+  oneOf: [{ required: ["document"] }, { required: ["text"] }],
+} as const;
+
+/** A document as one line without a line end. @param content the provider's bytes as text */
+export function rowOf(document: Document, content: string): string {
+  const { subject, userId, announced = 0, digest, size } = document;
+  const fields = present({
+    subject: nameOf(subject),
+    ...subject,
+    userId,
+    ...nameFields(document),
+    version: String(announced),
+    observedAt: new Date(announced).toISOString(),
+    sha256: digest,
+    size,
+  });
+  // JSON has line ends only between its tokens, never inside a string.
+  return isJson(content)
+    ? endedBy(fields, "document", content.replace(/[\r\n]+/g, " "))
+    : JSON.stringify({ ...fields, text: content });
 }

@@ -9,7 +9,7 @@ import type { Change } from "../../../domain/state/change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { Operation } from "../core/command.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
-import { oneLine } from "../core/printable.ts";
+import { oneLine } from "../core/text.ts";
 
 /** Describes a change of the table: an event arrived, a task or message followed, the provider answered. */
 export type Happening = {

@@ -13,7 +13,7 @@ import {
   withAttributes,
 } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { oneLine } from "../core/printable.ts";
+import { oneLine } from "../core/text.ts";
 import type { KnownRecords } from "../records/known-records.ts";
 
 /**

@@ -3,8 +3,8 @@ import { isTransient } from "../../../adapters/aws/client.ts";
 import { deleteAll, receiveBatch, releaseAll } from "../../../adapters/sqs/queue-messages.ts";
 import { messageVisibility } from "../../../adapters/sqs/sqs-sender.ts";
 import { isFields, optionalText, parseJson } from "../../../domain/core/parse.ts";
-import { oneLine } from "../core/printable.ts";
-import type { Post, Posted } from "./target.ts";
+import { CommandError } from "../core/command-error.ts";
+import { oneLine } from "../core/text.ts";
 
 export type ForwardPorts = {
   readonly sqs: SQSClient;
@@ -133,4 +133,61 @@ function fieldsOrUndefined(body: string) {
   } catch {
     return undefined;
   }
+}
+
+/** The outcome of posting a message. `unreachable`: no server answered. */
+export type Posted =
+  | { readonly outcome: "accepted"; readonly status: number }
+  | { readonly outcome: "refused"; readonly reason: string }
+  | { readonly outcome: "unreachable"; readonly reason: string };
+
+export type Post = (body: string) => Promise<Posted>;
+
+/** @throws CommandError naming the flag */
+export function parseTarget(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "")
+    return url;
+  throw CommandError.usage(
+    `--to ${JSON.stringify(text)} is no address to post to: write one such as http://localhost:3000/events, without a password.`,
+  );
+}
+
+/** Posts CloudEvents in JSON as the queue holds them. @param signal cancels requests in progress */
+export function postTo(url: URL, timeoutInSeconds: number, signal: AbortSignal): Post {
+  return async (body) => {
+    const timeout = AbortSignal.timeout(timeoutInSeconds * 1000);
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/cloudevents+json" },
+        body,
+        redirect: "manual",
+        signal: AbortSignal.any([signal, timeout]),
+      });
+      await response.body?.cancel();
+      const { ok, status } = response;
+      return ok ? { outcome: "accepted", status } : { outcome: "refused", reason: `answered ${status}` };
+    } catch (error) {
+      if (timeout.aborted) return { outcome: "refused", reason: `no answer in ${timeoutInSeconds} s` };
+      return { outcome: "unreachable", reason: reasonOf(error) };
+    }
+  };
+}
+
+/** Descriptions of connection errors; other codes are shown unchanged. */
+const meanings: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there, ECONNREFUSED",
+  ECONNRESET: "it hung up, ECONNRESET",
+  EHOSTUNREACH: "the machine can't be reached, EHOSTUNREACH",
+  ENOTFOUND: "host not found, ENOTFOUND",
+  "bad port": "this port is kept for another protocol, and no HTTP client uses it: choose another",
+};
+
+/** The error of `fetch` itself has no details; its cause does. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (!(cause instanceof Error)) return String(cause);
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+  return meanings[code] ?? code;
 }

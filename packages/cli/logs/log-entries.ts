@@ -9,7 +9,7 @@ import { type Fields, isFields, optionalText } from "../../../domain/core/parse.
 import { loggedText } from "../../../domain/event/subjects.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { oneLine } from "../core/printable.ts";
+import { oneLine } from "../core/text.ts";
 
 export const logLevels = ["INFO", "WARN", "ERROR"] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -1,16 +1,17 @@
-import { reasonOf } from "../core/explain.ts";
+import { reasonOf } from "../core/command-error.ts";
 import type { Finding, Plan, PreflightCheck } from "./account.ts";
-import { alarmRecipientsCheck } from "./alarm-checks.ts";
-import { keyChangeCheck, keyCheck } from "./key-check.ts";
+import { alarmRecipientsCheck, keyChangeCheck, keyCheck } from "./policy-checks.ts";
 import {
+  bootstrapCheck,
   concurrencyCheck,
   firewallCheck,
   functionUrlCheck,
   logPolicyCheck,
   placeCheck,
+  registrationCheck,
+  stackCheck,
   throttleCheck,
-} from "./place-checks.ts";
-import { bootstrapCheck, registrationCheck, stackCheck } from "./stack-checks.ts";
+} from "./stack-checks.ts";
 
 export type Unseen = { readonly name: string; readonly reason: string };
 

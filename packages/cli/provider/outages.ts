@@ -1,4 +1,4 @@
-import { spanText } from "../core/spans.ts";
+import { spanText } from "../core/text.ts";
 
 /** The entries of the provider's history that concern the breaker. */
 type Turn = {

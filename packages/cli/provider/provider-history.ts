@@ -1,6 +1,6 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
-import { oneLine } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
+import { oneLine } from "../core/text.ts";
 import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 import { outagesIn, outageText } from "./outages.ts";
 

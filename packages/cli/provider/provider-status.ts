@@ -4,13 +4,12 @@ import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { callsInLastMinute } from "../../../adapters/provider/rate-limiter.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
-import { oneLine } from "../core/printable.ts";
-import { fromNow } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
+import { fromNow, oneLine } from "../core/text.ts";
 import { type LogEntry, selectEntries, stageLogLines } from "../logs/log-entries.ts";
-import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
 import { tokenText } from "../status/status-text.ts";
 import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
+import { type RegistrationStatus, registrationStatus } from "./registration.ts";
 
 export type ProviderStatus = {
   /** `open` after failures: no calls until one probe at `nextProbeAt`. */

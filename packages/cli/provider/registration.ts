@@ -1,7 +1,10 @@
 import type { LambdaClient } from "@aws-sdk/client-lambda";
 import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
-import { permanent } from "../../../domain/core/failures.ts";
+import { FailureError, permanent } from "../../../domain/core/failures.ts";
 import { fieldsOf, numberOf, textOf } from "../../../domain/core/parse.ts";
+import { parseRegistrations, type Registration } from "../../../domain/reconcile/registrations.ts";
+import type { Clients } from "../core/clients.ts";
+import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 
 /** The result of a registration; `readyInSeconds` if the new secret can't be registered yet. */
@@ -33,4 +36,51 @@ function parseRegistered(value: unknown): Registered {
     default:
       throw permanent(`the registration named an unknown secret: ${secret}`);
   }
+}
+
+export type RegistrationStatus =
+  | { readonly webhooks: readonly Registration[] }
+  /** The settings leave registration to another stage. */
+  | { readonly isLeftToAnother: true }
+  /** No answer: the provider is down, or there is no token. */
+  | { readonly unknown: string };
+
+/**
+ * Asks the provider where it sends webhooks, through the stage's function with its permissions, token and
+ * rate. An error is part of the result, because the rest of the status is still useful.
+ */
+export async function registrationStatus(
+  { output, optionalOutput }: Pick<Deployment, "output" | "optionalOutput">,
+  { lambda }: Pick<Clients, "lambda">,
+): Promise<RegistrationStatus> {
+  if (optionalOutput("RegisterFunctionName") === undefined) return { isLeftToAnother: true };
+  try {
+    const answer = await invokeFunction(lambda, output("RegisterFunctionName"), { list: true });
+    const { unknown } = fieldsOf(answer, "the list of webhooks");
+    return typeof unknown === "string" ? { unknown } : { webhooks: parseRegistrations(answer) };
+  } catch (error) {
+    if (error instanceof FailureError) return { unknown: error.message };
+    throw error;
+  }
+}
+
+/**
+ * The webhooks that the provider reports.
+ * @throws CommandError with the reason if there is no answer
+ */
+export async function listRegistrations(
+  deployment: Pick<Deployment, "stage" | "output" | "optionalOutput">,
+  clients: Pick<Clients, "lambda">,
+): Promise<readonly Registration[]> {
+  const status = await registrationStatus(deployment, clients);
+  if ("webhooks" in status) return status.webhooks;
+  // Without the output, the stage has no registering function.
+  if ("isLeftToAnother" in status) throw CommandError.noDeployment(leftToAnother(deployment.stage));
+  throw CommandError.failed(
+    `The webhook registrations are unknown: ${status.unknown}. Find the cause: npx income-events doctor`,
+  );
+}
+
+function leftToAnother(stage: string): string {
+  return `The stage ${stage} registers no webhooks: another one does (register.enabled).`;
 }

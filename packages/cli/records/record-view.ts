@@ -6,8 +6,8 @@ import { nameOfData } from "../../../domain/fetch/document.ts";
 import { type AccountReadiness, statusOf } from "../../../domain/readiness/readiness.ts";
 import type { LastChange } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
-import { oneLine, printableJson } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
+import { oneLine, printableJson } from "../core/text.ts";
 import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts";
 
 /** A record for programs, without internal fields. */

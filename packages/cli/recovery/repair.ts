@@ -1,8 +1,11 @@
-import type { Underived } from "../../../adapters/aws/relay-invoker.ts";
+import type { RelayRecords, Underived } from "../../../adapters/aws/relay-invoker.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import type { StoredPage } from "../../../adapters/streams/stored-changes.ts";
+import type { FailedBatch } from "../../../adapters/streams/undelivered-changes.ts";
+import { failureOf } from "../../../domain/core/failures.ts";
+import { present } from "../../../domain/core/parse.ts";
 import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
-import { subjectOf } from "../../../domain/event/subjects.ts";
+import { type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import {
   needsRepair,
   type Period,
@@ -15,6 +18,8 @@ import {
 import type { Change } from "../../../domain/state/change.ts";
 import { changedAt } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
+import { CommandError } from "../core/command-error.ts";
+import { periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
 import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 
 export type RepairPorts = {
@@ -98,4 +103,108 @@ async function isRead(
   if (connected !== true || deleted) return true;
   const since = Date.parse(changedAt(latest) ?? "");
   return (await loadDocuments(subject)).some(({ asOf }) => asOf > since);
+}
+
+export type RepairedFailures = {
+  /** Batches that were relayed completely, and removed. */
+  readonly batches: number;
+  readonly changes: number;
+  /** Keys of batches that remain, because a change could not be relayed or the batch could not be read. */
+  readonly kept: readonly { readonly key: string; readonly reason: string }[];
+};
+
+/**
+ * Relays parked batches. A batch that can't be relayed completely stays, and is relayed again completely the
+ * next time.
+ */
+export async function repairFailures(
+  batches: AsyncIterable<FailedBatch>,
+  relay: RelayRecords,
+  dryRun: boolean,
+  onBatch: (batches: number) => void,
+): Promise<RepairedFailures> {
+  const kept: { key: string; reason: string }[] = [];
+  let count = 0;
+  let changes = 0;
+  for await (const { key, read, remove } of batches) {
+    const records = await read().catch((error: unknown) => failureOf(error).reason);
+    if (typeof records === "string") {
+      kept.push({ key, reason: records });
+      continue;
+    }
+    const [first, ...others] = await relay(records);
+    if (first !== undefined) {
+      kept.push({ key, reason: `${others.length + 1} of ${records.length} changes: ${first.reason}` });
+      continue;
+    }
+    if (!dryRun) await remove();
+    count += 1;
+    changes += records.length;
+    onBatch(count);
+  }
+  return { batches: count, changes, kept };
+}
+
+export type GivenUp = { readonly key: string; readonly since?: string };
+
+/**
+ * Objects whose key contains a text, such as a day or a shard, in the order of their keys, up to a maximum.
+ */
+export async function* selectBatches(
+  batches: AsyncIterable<FailedBatch>,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): AsyncGenerator<FailedBatch> {
+  let count = 0;
+  for await (const batch of batches) {
+    if (!batch.key.includes(text)) continue;
+    if (count === limit) return;
+    count += 1;
+    yield batch;
+  }
+}
+
+/** Lists batches without reading them, since each may have some megabytes. */
+export async function listBatches(batches: AsyncIterable<FailedBatch>): Promise<readonly GivenUp[]> {
+  const found: GivenUp[] = [];
+  for await (const { key, since } of batches)
+    found.push({ key, ...(since && { since: since.toISOString() }) });
+  return found;
+}
+
+/** @param onRemoved called with the key of each removed batch */
+export async function* tellRemoved(
+  batches: AsyncIterable<FailedBatch>,
+  onRemoved: (key: string) => void,
+): AsyncGenerator<FailedBatch> {
+  for await (const batch of batches) {
+    const remove = async () => {
+      await batch.remove();
+      onRemoved(batch.key);
+    };
+    yield { ...batch, remove };
+  }
+}
+
+export type ScopeFlags = SubjectFlags & {
+  readonly since?: string;
+  readonly until?: string;
+  readonly all?: boolean;
+  readonly failures?: boolean;
+};
+
+export type RepairScope = { readonly subject: Subject | undefined; readonly period: Period };
+
+/** @returns undefined if the table is not to be read. @throws CommandError if nothing is to be repaired */
+export function repairScope(flags: ScopeFlags, now: Date): RepairScope | undefined {
+  const subject = subjectFlag(flags);
+  const period = present<Period>(periodFlags(flags, now));
+  const { all = false, failures = false } = flags;
+  const isNarrowed = subject !== undefined || period.since !== undefined || period.until !== undefined;
+  if (all && isNarrowed)
+    throw CommandError.usage("--all is everything: leave out what narrows it, or leave out --all.");
+  if (all || isNarrowed) return { subject, period };
+  if (failures) return undefined;
+  throw CommandError.usage(
+    "Choose what to repair: --failures (undelivered changes), --since and --until (an outage), --user, --account, --company-account, or --all.",
+  );
 }

@@ -1,13 +1,12 @@
 import type { Registration } from "../../../domain/reconcile/registrations.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { fromNow } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
+import { fromNow } from "../core/text.ts";
 import { historyText, providerHistory } from "../provider/provider-history.ts";
 import { providerStatus, providerText } from "../provider/provider-status.ts";
-import { pipelineAlarms } from "./alarm-text.ts";
-import { queueStatuses } from "./queue-status.ts";
-import { listRegistrations } from "./registration-status.ts";
+import { listRegistrations } from "../provider/registration.ts";
+import { pipelineAlarms } from "./stage-status.ts";
 import {
   ageText,
   alarmText,
@@ -18,7 +17,7 @@ import {
   refusalText,
 } from "./status-text.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
-import { subscriberQueues, workQueues } from "./work-queues.ts";
+import { queueStatuses, subscriberQueues, workQueues } from "./work-queues.ts";
 
 /** Sections that `status` can show alone, in more detail. */
 export const sections = ["queues", "token", "webhooks", "subscribers", "provider", "alarms"] as const;

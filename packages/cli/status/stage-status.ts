@@ -1,13 +1,13 @@
-import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
-import { present } from "../../../domain/core/parse.ts";
+import { sumsOfLastDay } from "../../../adapters/aws/metric-points.ts";
+import { type StackAlarm, stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
+import { fieldsOf, parseJson, present, textOf, textsOf } from "../../../domain/core/parse.ts";
 import type { Clients } from "../core/clients.ts";
+import type { Operation } from "../core/command.ts";
 import type { Deployment } from "../core/deployment.ts";
-import { pipelineAlarms } from "./alarm-text.ts";
-import { type IgnoredEvents, ignoredEvents, wrongPaths } from "./ignored-events.ts";
-import { type QueueStatus, queueStatuses } from "./queue-status.ts";
-import { type RegistrationStatus, registrationStatus } from "./registration-status.ts";
+import { spanText } from "../core/text.ts";
+import { type RegistrationStatus, registrationStatus } from "../provider/registration.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
-import { workQueues } from "./work-queues.ts";
+import { type QueueStatus, queueStatuses, workQueues } from "./work-queues.ts";
 
 export type StageStatus = {
   readonly stage: string;
@@ -44,4 +44,67 @@ export async function stageStatus(
     wrongPaths: wrong,
     alarms,
   };
+}
+
+/** Events of the last 24 hours that the settings ignore, by name. */
+export type IgnoredEvents = readonly { readonly name: string; readonly count: number }[];
+
+/** @returns undefined if the settings ignore no events */
+export async function ignoredEvents(
+  { optionalOutput }: Pick<Deployment, "optionalOutput">,
+  { cloudWatch }: Pick<Clients, "cloudWatch">,
+  now: () => Date,
+): Promise<IgnoredEvents | undefined> {
+  const output = optionalOutput("IgnoredEvents");
+  if (output === undefined) return undefined;
+  const fields = fieldsOf(parseJson(output, "the output IgnoredEvents"), "IgnoredEvents");
+  const names = textsOf(fields, "names");
+  const Namespace = textOf(fields, "namespace");
+  const metrics = names.map((Value) => {
+    return { Namespace, MetricName: "EventsIgnored", Dimensions: [{ Name: "EventName", Value }] };
+  });
+  const counts = await sumsOfLastDay(cloudWatch, metrics, now());
+  return names.map((name, index) => ({ name, count: counts[index] ?? 0 }));
+}
+
+export function ignoredText(events: IgnoredEvents): string {
+  const counted = events.filter(({ count }) => count > 0).toSorted((one, other) => other.count - one.count);
+  if (counted.length === 0) return "none in 24h";
+  return `${counted.map(({ name, count }) => `${name} ${count}`).join(", ")} in 24h`;
+}
+
+/** Requests of the last 24 hours to paths of no webhook kind. */
+export async function wrongPaths(
+  { output }: Pick<Deployment, "output">,
+  { cloudWatch }: Pick<Clients, "cloudWatch">,
+  now: () => Date,
+): Promise<number> {
+  const metric = { Namespace: output("MetricsNamespace"), MetricName: "WebhookWrongPath" };
+  const [count = 0] = await sumsOfLastDay(cloudWatch, [metric], now());
+  return count;
+}
+
+export function wrongPathsText(count: number): string {
+  return count === 0 ? "none in 24h" : `${count} requests in 24h led to no kind: see the access log`;
+}
+
+/** Descriptions of alarms, as in the runbook. */
+export function alarmName({ entry }: Pick<StackAlarm, "entry">): string {
+  return entry.replaceAll("-", " ");
+}
+
+export function lastingText({ since }: Pick<StackAlarm, "since">, now: Date): string {
+  return since === undefined
+    ? "is on"
+    : `has been on for ${spanText(Math.max(0, now.getTime() - since.getTime()) / 1000)}`;
+}
+
+/** The alarms of a pipeline, without those of other pipelines in its stack. */
+export async function pipelineAlarms({
+  deployment,
+  clients,
+}: Pick<Operation, "deployment" | "clients">): Promise<readonly StackAlarm[]> {
+  const { stack, resourcePrefix, resources } = deployment;
+  const alarms = await stackAlarms(clients.cloudWatch, resourcePrefix);
+  return alarms.filter(({ name }) => resources.test(name.slice(stack.length + 1)));
 }

@@ -1,16 +1,13 @@
 import type { StackAlarm } from "../../../adapters/aws/stack-alarms.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import type { Difference, Registration } from "../../../domain/reconcile/registrations.ts";
-import { oneLine } from "../core/printable.ts";
-import { fromNow, periodAgo, spanText } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import type { Terminal } from "../core/terminal.ts";
-import { alarmName, lastingText } from "./alarm-text.ts";
-import { ignoredText, wrongPathsText } from "./ignored-events.ts";
-import type { QueueStatus } from "./queue-status.ts";
-import type { RegistrationStatus } from "./registration-status.ts";
-import type { StageStatus } from "./stage-status.ts";
+import { fromNow, oneLine, periodAgo, spanText } from "../core/text.ts";
+import type { RegistrationStatus } from "../provider/registration.ts";
+import { alarmName, ignoredText, lastingText, type StageStatus, wrongPathsText } from "./stage-status.ts";
 import type { TokenStatus } from "./token-status.ts";
+import type { QueueStatus } from "./work-queues.ts";
 
 export function statusText(
   { stage, region, at, queues, token, registrations, ignored, wrongPaths, alarms }: StageStatus,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReadAnswer } from "../../../adapters/aws/document-reads.ts";
-import { commandLine } from "../core/command-line.ts";
+import { commandLine } from "../core/text.ts";
 import { noAnswer } from "../provider/webhook-sender.ts";
-import type { Check } from "./checks.ts";
+import type { Check } from "./plan.ts";
 import { readPromised } from "./queues.ts";
 
 /** A version of a document that a message announces. */

@@ -1,7 +1,6 @@
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { type Answer, sendWebhook, type Webhook, type WebhookTarget } from "../provider/webhook-sender.ts";
-import type { Check } from "./checks.ts";
-import { type PlannedEvent, type SentEvent, unmappableBody } from "./plan.ts";
+import { type Check, type PlannedEvent, type SentEvent, unmappableBody } from "./plan.ts";
 
 /** Maximum webhooks of one run, however the stage answers. */
 const maxWebhooks = 100;

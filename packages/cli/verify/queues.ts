@@ -9,8 +9,7 @@ import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts"
 import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import { type Message, messageSchema, messageTypes } from "../../../domain/message/message-schemas.ts";
 import { CommandError } from "../core/command-error.ts";
-import { type Check, checkEach } from "./checks.ts";
-import { newMark, type PlannedEvent, planEvents, unmappableBody } from "./plan.ts";
+import { type Check, checkEach, newMark, type PlannedEvent, planEvents, unmappableBody } from "./plan.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false });
 formats.default(ajv);

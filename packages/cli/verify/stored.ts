@@ -1,8 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { StoredEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { isUnordered, webhookKinds } from "../../../domain/event/events.ts";
-import { attempt, type Check, checkEach } from "./checks.ts";
-import type { PlannedEvent, SentEvent } from "./plan.ts";
+import { attempt, type Check, checkEach, type PlannedEvent, type SentEvent } from "./plan.ts";
 
 /** Milliseconds between two polls of the table. */
 const pauseInMs = 500;

@@ -2,31 +2,34 @@ import { listDeadLetters, showDeadLetters } from "@income-events/cli/commands/dl
 import { purgeQueue, redriveQueue } from "@income-events/cli/commands/dlq-redrive.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
-import type { OnEach } from "@income-events/cli/dead-letters/purge.ts";
+import type { OnEach } from "@income-events/cli/dead-letters/redrive.ts";
 import type { Selection } from "@income-events/cli/dead-letters/selection.ts";
 import {
   listBatches,
   repairFailures,
   selectBatches,
   tellRemoved,
-} from "@income-events/cli/recovery/repair-failures.ts";
+} from "@income-events/cli/recovery/repair.ts";
 import { relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import { type FailedBatch, failedBatches } from "../../../adapters/streams/undelivered-changes.ts";
 import { mutex } from "../../../domain/core/mutex.ts";
 import { present } from "../../../domain/core/parse.ts";
-import type { Job, Jobs, Work } from "../jobs.ts";
 import {
   type Asked,
+  type CommandOutcome,
   change,
   checkTyped,
+  type Job,
+  type Jobs,
   look,
   optionalTextIn,
   param,
   type Route,
   read,
+  runCommand,
   textIn,
+  type Work,
 } from "../route.ts";
-import { type CommandOutcome, runCommand } from "../run-command.ts";
 
 /** Maximum to send or show at once. */
 const perStep = "1000";

@@ -6,29 +6,29 @@ import {
   type HistoryFilter,
   type HistoryPeriod,
   type HistoryRow,
+  refusals,
   withSubjects,
 } from "@income-events/cli/events/event-history.ts";
 import { type ListedEvent, listEvents } from "@income-events/cli/events/event-list.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { eventSteps, webhookOf } from "@income-events/cli/events/event-steps.ts";
-import { refusals } from "@income-events/cli/events/refusals.ts";
 import { subscriberQueues } from "@income-events/cli/status/work-queues.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Histories, ReadHistory } from "../history.ts";
-import type { Jobs } from "../jobs.ts";
 import {
   type Asked,
   type ConsoleContext,
   change,
+  type Jobs,
   look,
   optionalTextIn,
   param,
   type Route,
   read,
+  runCommand,
   textIn,
 } from "../route.ts";
-import { runCommand } from "../run-command.ts";
 import { entriesOf, findById, idIn } from "./find.ts";
 
 const maxOfSubject = 100_000;

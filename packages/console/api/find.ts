@@ -13,8 +13,7 @@ import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/events.ts";
 import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
-import { type Asked, type ConsoleContext, param } from "../route.ts";
-import { runCommand } from "../run-command.ts";
+import { type Asked, type ConsoleContext, param, runCommand } from "../route.ts";
 
 export type Hit = {
   readonly type: Subject["kind"] | "event" | "message" | "request";

@@ -1,10 +1,9 @@
 import { examine } from "@income-events/cli/doctor/examine.ts";
-import { remedyFor } from "@income-events/cli/doctor/remedies.ts";
+import { remedyFor } from "@income-events/cli/doctor/finding.ts";
 import { latencyQueries, readLatency } from "@income-events/cli/events/latency.ts";
-import { pipelineAlarms } from "@income-events/cli/status/alarm-text.ts";
-import { queueStatuses } from "@income-events/cli/status/queue-status.ts";
-import { registrationStatus } from "@income-events/cli/status/registration-status.ts";
-import { subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
+import { registrationStatus } from "@income-events/cli/provider/registration.ts";
+import { pipelineAlarms } from "@income-events/cli/status/stage-status.ts";
+import { queueStatuses, subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
 import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { type ConsoleContext, param, type Route, read } from "../route.ts";
 

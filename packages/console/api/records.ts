@@ -9,20 +9,20 @@ import { shownAttributes } from "@income-events/cli/records/record-view.ts";
 import { stateHistory } from "@income-events/cli/records/state-history.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
-import type { Jobs } from "../jobs.ts";
 import {
   type Asked,
   type ConsoleContext,
   change,
   checkTyped,
+  type Jobs,
   look,
   optionalTextIn,
   param,
   type Route,
   read,
+  runCommand,
   textIn,
 } from "../route.ts";
-import { runCommand } from "../run-command.ts";
 
 /** The records of users and accounts, without their documents. */
 export function recordRoutes(jobs: Jobs): readonly Route[] {

@@ -1,5 +1,4 @@
-import { commandLine } from "@income-events/cli/core/command-line.ts";
-import type { DocumentName } from "./document/document-name.ts";
+import { commandLine } from "@income-events/cli/core/text.ts";
 
 /** The commands that do the same as a page. */
 
@@ -18,6 +17,15 @@ export function events(filter: Readonly<Record<string, string | undefined>>): st
   );
   return commandLine`npx income-events events ${["list", ...flags]}`;
 }
+
+/** Which document: whose, and which version of it. */
+export type DocumentName = {
+  readonly kind: string;
+  readonly id: string;
+  readonly endpoint: string;
+  readonly dates?: string;
+  readonly version: string;
+};
 
 export function document({ kind, id, endpoint, dates, version }: DocumentName): string {
   const of = [kind, id, endpoint, ...(dates === undefined ? [] : ["--dates", dates])];

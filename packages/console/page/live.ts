@@ -1,6 +1,6 @@
 import type { Happening } from "@income-events/cli/events/event-tail.ts";
 import { signal } from "@preact/signals";
-import type { TailLine, TailState } from "../backlog.ts";
+import type { TailLine, TailState } from "../tail.ts";
 import { ApiError, lines } from "./api.ts";
 
 /** Changes from the table's stream while the page is visible. */

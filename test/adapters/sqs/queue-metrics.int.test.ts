@@ -3,7 +3,7 @@ import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
 import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
-import { queueStatuses } from "../../../packages/cli/status/queue-status.ts";
+import { queueStatuses } from "../../../packages/cli/status/work-queues.ts";
 import {
   clients,
   type LocalSystem,

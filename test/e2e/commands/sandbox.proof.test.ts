@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhookEventTypes } from "../../../domain/event/events.ts";
-import { failureNames } from "../../../packages/cli/sandbox/control.ts";
+import { failureNames } from "../../../packages/cli/commands/sandbox.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { runProgram } from "../../support/program.ts";

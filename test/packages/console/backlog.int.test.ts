@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createBacklog } from "../../../packages/console/backlog.ts";
+import { createBacklog } from "../../../packages/console/tail.ts";
 
 const happening = (subject: string) => ({ at: "2026-11-25T12:00:00.000Z", what: "received", subject });
 const subjectsOf = ({ sent }: ReturnType<ReturnType<typeof createBacklog>["since"]>) =>

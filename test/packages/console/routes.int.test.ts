@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createJobs } from "../../../packages/console/jobs.ts";
+import { createJobs } from "../../../packages/console/route.ts";
 import { consoleRoutes } from "../../../packages/console/routes.ts";
 import { consoleContext } from "./console-context.ts";
 

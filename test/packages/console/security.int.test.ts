@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createJobs } from "../../../packages/console/jobs.ts";
 import type { Route } from "../../../packages/console/route.ts";
+import { createJobs } from "../../../packages/console/route.ts";
 import { consoleRoutes } from "../../../packages/console/routes.ts";
 import { type ConsoleServer, startConsole } from "../../../packages/console/server.ts";
 import { enterConsole } from "../../support/console-session.ts";

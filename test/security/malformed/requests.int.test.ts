@@ -12,7 +12,7 @@ import { type HttpRequest, reader } from "../../../functions/read/reader.ts";
 import { CommandError } from "../../../packages/cli/core/command-error.ts";
 import { checkAddresses, isOwnAddress, placeOfArn } from "../../../packages/cli/core/own-addresses.ts";
 import { createProgram, runProgram } from "../../../packages/cli/program.ts";
-import { createJobs } from "../../../packages/console/jobs.ts";
+import { createJobs } from "../../../packages/console/route.ts";
 import { consoleRoutes } from "../../../packages/console/routes.ts";
 import { type ConsoleServer, startConsole } from "../../../packages/console/server.ts";
 import { consoleContext } from "../../packages/console/console-context.ts";

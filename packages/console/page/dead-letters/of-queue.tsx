@@ -1,5 +1,5 @@
 import type { ShownDeadLetter } from "@income-events/cli/commands/dlq-list.ts";
-import type { NextStep } from "@income-events/cli/dead-letters/next-step.ts";
+import type { NextStep } from "@income-events/cli/dead-letters/selection.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";

@@ -1,4 +1,5 @@
-import type { DocumentChanges } from "@income-events/cli/documents/document-changes.ts";
+import type { DocumentChanges } from "@income-events/cli/documents/document-get.ts";
+import type { DocumentHistory } from "@income-events/cli/documents/document-list.ts";
 import { cellText, type Tabular, tablesOf } from "@income-events/cli/documents/tabular.ts";
 import { useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
@@ -9,7 +10,6 @@ import { Table, Wide } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
 import { Hide, JsonText } from "../parts/payload.tsx";
 import { searchWord, setSearch } from "../route.ts";
-import type { DocumentName } from "./document-name.ts";
 
 type Shown = { readonly data: unknown; readonly changes: DocumentChanges | null };
 
@@ -17,7 +17,7 @@ type Shown = { readonly data: unknown; readonly changes: DocumentChanges | null 
  * One version of a document: masked until somebody asks to see it, as a table and raw, and what changed in
  * it.
  */
-export function DocumentPanels({ of }: { readonly of: DocumentName }) {
+export function DocumentPanels({ of }: { readonly of: commands.DocumentName }) {
   const [revealed, setRevealed] = useState<Shown>();
   const { data, error } = useLoaded<Shown>(`/api/document?${new URLSearchParams(of)}`);
   const shown = revealed ?? data;
@@ -204,6 +204,77 @@ function RecordsTable({ of: { path, columns, records } }: { readonly of: Tabular
           Show more ({number(records.length - count)})
         </button>
       )}
+    </>
+  );
+}
+
+/** Where a version of a document is seen. */
+export function documentPath(of: commands.DocumentName): string {
+  return `/records/document?${new URLSearchParams(of)}`;
+}
+
+export function DocumentPage() {
+  const [dates, version] = [searchWord("dates"), searchWord("version")];
+  const whose = { kind: searchWord("kind"), id: searchWord("id") };
+  const of = { ...whose, endpoint: searchWord("endpoint"), version, ...(dates !== "" && { dates }) };
+  const { data, error } = useLoaded<{ readonly documents: readonly DocumentHistory[] }>(
+    `/api/documents?${new URLSearchParams(whose)}`,
+  );
+  const listed = data?.documents.find(
+    (each) => each.endpoint === of.endpoint && (each.dates ?? "") === dates && each.subject.id === whose.id,
+  );
+  return (
+    <>
+      <Panel title={`${of.endpoint}${dates === "" ? "" : ` of ${dates}`}`} error={error}>
+        <p>
+          <a href={`/records?${new URLSearchParams(whose)}`}>
+            {whose.kind} <span class="id">{whose.id}</span>
+          </a>
+        </p>
+        {listed !== undefined && <Versions of={listed} version={version} />}
+      </Panel>
+      <DocumentPanels of={of} key={JSON.stringify(of)} />
+    </>
+  );
+}
+
+/** The versions of a document, each a link to what it holds. */
+export function Versions({ of, version }: { readonly of: DocumentHistory; readonly version?: string }) {
+  const { subject, endpoint, dates, isGone, asOf, versions } = of;
+  return (
+    <>
+      <p class="quiet">
+        {isGone ? "Removed at the provider" : "Last read"} <Time at={asOf} />
+      </p>
+      <ol
+        class="plain-list"
+        aria-label={`Versions of ${endpoint}${dates === undefined ? "" : ` of ${dates}`}`}
+      >
+        {versions.map(({ version: each, observedAt, supersededAt, bytes }) => (
+          <li key={each}>
+            <a
+              href={documentPath({
+                ...subject,
+                endpoint,
+                version: each,
+                ...(dates !== undefined && { dates }),
+              })}
+              aria-current={each === version ? "page" : undefined}
+            >
+              <Time at={observedAt} />
+            </a>{" "}
+            {bytes !== undefined && `${number(bytes)} bytes`}
+            {supersededAt === undefined ? (
+              " · newest"
+            ) : (
+              <span class="quiet">
+                {" "}
+                until <Time at={supersededAt} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
     </>
   );
 }

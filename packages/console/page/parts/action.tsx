@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Job } from "../../jobs.ts";
+import type { Job } from "../../route.ts";
 import { get, post } from "../api.ts";
 import { useStage } from "../stage.ts";
 

@@ -1,4 +1,4 @@
-import { periodAgo } from "@income-events/cli/core/spans.ts";
+import { periodAgo } from "@income-events/cli/core/text.ts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { localTime, utcTime, visible } from "../format.ts";

@@ -1,6 +1,6 @@
-import { spanText } from "@income-events/cli/core/spans.ts";
+import { spanText } from "@income-events/cli/core/text.ts";
 import type { Happening } from "@income-events/cli/events/event-tail.ts";
-import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
+import type { QueueStatus } from "@income-events/cli/status/work-queues.ts";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { number } from "../format.ts";
 import { onHappening } from "../live.ts";

@@ -1,11 +1,16 @@
 import type { QueueSummary } from "@income-events/cli/commands/dlq-list.ts";
+import type { EachResult } from "@income-events/cli/dead-letters/redrive.ts";
+import type { GivenUp } from "@income-events/cli/recovery/repair.ts";
+import { useState } from "preact/hooks";
+import type { Job } from "../../route.ts";
 import { useLoaded } from "../api.ts";
 import { OfQueue } from "../dead-letters/of-queue.tsx";
-import { RelayFailures, Work } from "../dead-letters/relay-failures.tsx";
-import { number, visible } from "../format.ts";
+import { countText, number, visible } from "../format.ts";
+import { Action } from "../parts/action.tsx";
 import { Table } from "../parts/data.tsx";
 import { Command, deadLettersPath, Panel, Refresh, Time } from "../parts/panel.tsx";
-import { searchWord } from "../route.ts";
+import { VirtualList } from "../parts/virtual-list.tsx";
+import { searchWord, setSearch } from "../route.ts";
 
 export function DeadLetters() {
   const { data, error, reload } = useLoaded<{ readonly queues: readonly QueueSummary[] }>(
@@ -62,5 +67,124 @@ function Reasons({ of }: { readonly of: QueueSummary["reasons"] }) {
       ))}
       {of.length > maxReasons && <p class="quiet">{number(of.length - maxReasons)} more</p>}
     </>
+  );
+}
+
+/** Changes of the table that the relay did not deliver. */
+export function RelayFailures() {
+  const text = searchWord("batch");
+  const { data, error, reload } = useLoaded<{ readonly batches: readonly GivenUp[] }>(
+    `/api/relay-failures?${new URLSearchParams({ text })}`,
+  );
+  const batches = data?.batches ?? [];
+  return (
+    <Panel title="Undelivered changes" error={error}>
+      {data === undefined && error === undefined && <p class="quiet">Reading the bucket…</p>}
+      {data !== undefined && batches.length === 0 && text === "" && (
+        <p class="empty">No undelivered changes.</p>
+      )}
+      {(batches.length > 0 || text !== "") && (
+        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+          <label>
+            Text in the batch's name, such as a day
+            <input value={text} onChange={({ currentTarget }) => setSearch({ batch: currentTarget.value })} />
+          </label>
+        </form>
+      )}
+      {data !== undefined && batches.length === 0 && text !== "" && (
+        <p class="empty">No batches found. Choose a shorter text.</p>
+      )}
+      <Action
+        label={labelOf(batches.length)}
+        path="/api/relay-failures/repair"
+        body={{ text }}
+        isMain
+        isOff={batches.length === 0}
+        onDone={reload}
+        says={({ batches: done, changes, kept }) =>
+          `Relayed: ${countText(done, "batch", "batches")} with ${countText(changes, "change")}. Not relayed: ${String(kept)}.`
+        }
+      />
+      {batches.length > 0 && (
+        <VirtualList
+          count={batches.length}
+          itemAt={(index) => batches[index]}
+          label="Batches of changes"
+          row={({ key, since }) => (
+            <span class="line">
+              <Time at={since} /> <span class="id">{visible(key)}</span>
+            </span>
+          )}
+        />
+      )}
+      <Command line="npx income-events repair --failures" />
+    </Panel>
+  );
+}
+
+function labelOf(batches: number): string {
+  if (batches === 0) return "Relay";
+  return `Relay ${countText(batches, "batch", "batches")}`;
+}
+
+const secondsBetweenLooks = 2;
+
+/** A job that was started on this page, in any browser. It reappears when the page is opened again. */
+export function Work({ of }: { readonly of: string }) {
+  const { data, error } = useLoaded<{ readonly jobs: readonly Job[] }>(
+    `/api/jobs?of=${encodeURIComponent(of)}`,
+    secondsBetweenLooks,
+  );
+  const jobs = data?.jobs ?? [];
+  if (jobs.length === 0 && error === undefined) return null;
+  return (
+    <Panel title="Actions" error={error}>
+      <ul class="openable">
+        {jobs.map((job) => (
+          <One key={job.id} job={job} />
+        ))}
+      </ul>
+      <p class="quiet">Actions continue when this page is closed, and are listed until the console ends.</p>
+    </Panel>
+  );
+}
+
+function One({ job }: { readonly job: Job }) {
+  const [isOpen, setOpen] = useState(false);
+  const { id, what, state, startedAt, count, error, result } = job;
+  const problem = error ?? result?.problem;
+  return (
+    <li>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <span class={state === "failed" ? "tag tag-failed" : "tag"}>{state}</span> {what}{" "}
+          <Time at={startedAt} /> {number(count)} {state === "running" ? "so far" : "in all"}
+        </summary>
+        {problem !== undefined && <p class="problem">{problem}</p>}
+        {isOpen && <Each id={id} isRunning={state === "running"} />}
+      </details>
+    </li>
+  );
+}
+
+function Each({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }) {
+  const { data, error } = useLoaded<{ readonly results: readonly EachResult[] }>(
+    `/api/job/results?id=${id}`,
+    isRunning ? secondsBetweenLooks : 0,
+  );
+  const results = data?.results ?? [];
+  if (error !== undefined) return <p class="problem">{error}</p>;
+  if (data !== undefined && results.length === 0) return <p class="empty">Nothing to do.</p>;
+  return (
+    <VirtualList
+      count={results.length}
+      itemAt={(index) => results[index]}
+      label="Results"
+      row={({ id: one, result }) => (
+        <span class="line">
+          <span class="id">{visible(one)}</span> {visible(result)}
+        </span>
+      )}
+    />
   );
 }

@@ -1,14 +1,12 @@
-import type { EventDocument } from "@income-events/cli/events/event-document.ts";
 import type { TimedStep } from "@income-events/cli/events/event-steps.ts";
-import type { Step } from "@income-events/cli/events/event-timeline.ts";
+import type { EventDocument, Step } from "@income-events/cli/events/event-timeline.ts";
 import type { LogEntry } from "@income-events/cli/logs/log-entries.ts";
 import { useState } from "preact/hooks";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
 import type { Subject } from "../../../../domain/event/subjects.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
-import { DocumentPanels } from "../document/document.tsx";
-import { documentPath } from "../document/document-page.tsx";
+import { DocumentPanels, documentPath } from "../document/document.tsx";
 import { countText, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Select } from "../parts/data.tsx";

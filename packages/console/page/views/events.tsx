@@ -1,5 +1,4 @@
-import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
-import type { Refusal } from "@income-events/cli/events/refusals.ts";
+import type { HistoryRow, Refusal } from "@income-events/cli/events/event-history.ts";
 import type { HistoryPage } from "../../history.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";

@@ -2,7 +2,7 @@ import type { SettingsDifference } from "@income-events/cli/doctor/settings-chec
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import type { EventTrial, Trial } from "@income-events/cli/mapping/trial.ts";
 import { useEffect, useState } from "preact/hooks";
-import type { ComparedSettings } from "../../api/mapping.ts";
+import type { ComparedSettings } from "../../routes.ts";
 import { post, useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { localTime, visible } from "../format.ts";

@@ -1,7 +1,7 @@
 import { outagesIn, outageText } from "@income-events/cli/provider/outages.ts";
 import type { ProviderTopic, ProviderTurn } from "@income-events/cli/provider/provider-history.ts";
 import type { ProviderStatus } from "@income-events/cli/provider/provider-status.ts";
-import type { RegistrationStatus } from "@income-events/cli/status/registration-status.ts";
+import type { RegistrationStatus } from "@income-events/cli/provider/registration.ts";
 import { get, useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";

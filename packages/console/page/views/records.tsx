@@ -1,4 +1,4 @@
-import type { DocumentHistory } from "@income-events/cli/documents/document-history.ts";
+import type { DocumentHistory } from "@income-events/cli/documents/document-list.ts";
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import type { ShownRecord, ShownState } from "@income-events/cli/records/record-view.ts";
 import type { StateStep } from "@income-events/cli/records/state-history.ts";
@@ -8,7 +8,7 @@ import type { LegalHold } from "../../../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../../../domain/event/subjects.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
-import { DocumentPage, Versions } from "../document/document-page.tsx";
+import { DocumentPage, Versions } from "../document/document.tsx";
 import { number, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Action } from "../parts/action.tsx";

@@ -1,6 +1,6 @@
-import { spanText } from "@income-events/cli/core/spans.ts";
+import { spanText } from "@income-events/cli/core/text.ts";
 import type { Delivery } from "@income-events/cli/events/deliveries.ts";
-import type { QueueStatus } from "@income-events/cli/status/queue-status.ts";
+import type { QueueStatus } from "@income-events/cli/status/work-queues.ts";
 import { useState } from "preact/hooks";
 import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
@@ -10,10 +10,10 @@ import { countText, number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Choice, Facts, Figure, Select, Table } from "../parts/data.tsx";
 import { Command, deadLettersPath, Panel, Period, Refresh, Time } from "../parts/panel.tsx";
+import { lastOf, perMinute } from "../parts/plots.tsx";
 import { eventPath } from "../parts/search.tsx";
 import { place, searchWord, setSearch } from "../route.ts";
 import { useStage } from "../stage.ts";
-import { lastOf, perMinute } from "../traffic.ts";
 
 export function Subscribers() {
   const { subscribers, paceInSeconds } = useStage();

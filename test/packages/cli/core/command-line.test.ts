@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { commandLine } from "../../../../packages/cli/core/command-line.ts";
+import { commandLine } from "../../../../packages/cli/core/text.ts";
 import { anyCharacter } from "../../../support/any-character.ts";
 import { shellWords } from "../../../support/command-line.ts";
 

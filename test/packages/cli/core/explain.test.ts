@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { CommandError } from "../../../../packages/cli/core/command-error.ts";
-import { explain } from "../../../../packages/cli/core/explain.ts";
+import { CommandError, explain } from "../../../../packages/cli/core/command-error.ts";
 
 const error = (name: string, message = "said AWS") => Object.assign(new Error(message), { name });
 

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { oneLine, printableJson } from "../../../../packages/cli/core/printable.ts";
 import { shownJson } from "../../../../packages/cli/core/shown-json.ts";
-import { fromNow, periodAgo, spanText } from "../../../../packages/cli/core/spans.ts";
 import { tableText } from "../../../../packages/cli/core/table.ts";
+import { fromNow, oneLine, periodAgo, printableJson, spanText } from "../../../../packages/cli/core/text.ts";
 
 describe("a table", () => {
   it("has a head, right-aligned numbers, and a dash for a missing value", () => {

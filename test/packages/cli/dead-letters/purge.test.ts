@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DeadLetter, DeadLetterSource } from "../../../../domain/recovery/dead-letter.ts";
-import { findDeadLetters, purgeDeadLetters } from "../../../../packages/cli/dead-letters/purge.ts";
+import { findDeadLetters, purgeDeadLetters } from "../../../../packages/cli/dead-letters/redrive.ts";
 
 const deadLetterOf = (messageId: string): DeadLetter => ({
   messageId,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type Body, writeEnvelope } from "../../../../domain/event/envelope.ts";
-import { deadLetterText } from "../../../../packages/cli/dead-letters/dead-letter-text.ts";
-import { nextStepOf } from "../../../../packages/cli/dead-letters/next-step.ts";
 import {
   checkFound,
   checkSelection,
+  deadLetterText,
   isSelected,
+  nextStepOf,
   reasonOf,
 } from "../../../../packages/cli/dead-letters/selection.ts";
 

@@ -4,15 +4,17 @@ import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
 import { startRun } from "../../../../domain/reconcile/reconciliation.ts";
 import { loadSettings, packSettings, unpackSettings } from "../../../../lib/settings/settings.ts";
 import { checkAlarm } from "../../../../packages/cli/doctor/alarm-check.ts";
-import { byCause } from "../../../../packages/cli/doctor/causes.ts";
+import { byCause, openFindings, reportText } from "../../../../packages/cli/doctor/causes.ts";
 import type { Finding, Severity } from "../../../../packages/cli/doctor/finding.ts";
-import { checkProvider, checkReconciliation } from "../../../../packages/cli/doctor/provider-check.ts";
+import { remedyFor, setToken } from "../../../../packages/cli/doctor/finding.ts";
+import {
+  checkProvider,
+  checkReconciliation,
+  checkRegistrations,
+  checkTokenState,
+} from "../../../../packages/cli/doctor/provider-checks.ts";
 import { checkQueues } from "../../../../packages/cli/doctor/queue-checks.ts";
-import { remedyFor, setToken } from "../../../../packages/cli/doctor/remedies.ts";
-import { openFindings, reportText } from "../../../../packages/cli/doctor/report.ts";
 import { settingsDifferences } from "../../../../packages/cli/doctor/settings-check.ts";
-import { checkTokenState } from "../../../../packages/cli/doctor/token-check.ts";
-import { checkRegistrations } from "../../../../packages/cli/doctor/webhook-checks.ts";
 import { shellWords } from "../../../support/command-line.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");

@@ -1,13 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { checkActions, checkAlarm } from "../../../../packages/cli/doctor/alarm-check.ts";
 import type { Finding } from "../../../../packages/cli/doctor/finding.ts";
-import { checkEventSources, checkFunction } from "../../../../packages/cli/doctor/function-checks.ts";
-import { checkClockSkew } from "../../../../packages/cli/doctor/provider-check.ts";
-import { checkDeadLetterCount, checkReader } from "../../../../packages/cli/doctor/queue-checks.ts";
-import { checkTokenState } from "../../../../packages/cli/doctor/token-check.ts";
-import { checkAddress, checkRegistrations } from "../../../../packages/cli/doctor/webhook-checks.ts";
-import type { QueueStatus } from "../../../../packages/cli/status/queue-status.ts";
+import {
+  checkAddress,
+  checkClockSkew,
+  checkRegistrations,
+  checkTokenState,
+} from "../../../../packages/cli/doctor/provider-checks.ts";
+import {
+  checkDeadLetterCount,
+  checkEventSources,
+  checkFunction,
+  checkReader,
+} from "../../../../packages/cli/doctor/queue-checks.ts";
 import type { TokenStatus } from "../../../../packages/cli/status/token-status.ts";
+import type { QueueStatus } from "../../../../packages/cli/status/work-queues.ts";
 import { shellWords } from "../../../support/command-line.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");

@@ -6,8 +6,12 @@ import { partitions } from "../../../../adapters/dynamodb/partitions.ts";
 import { scanDocuments } from "../../../../adapters/dynamodb/table-scan.ts";
 import { overflowBucket } from "../../../../adapters/s3/overflow-bucket.ts";
 import type { VersionWanted } from "../../../../domain/read/route.ts";
-import { changesBetween, versionBefore } from "../../../../packages/cli/documents/document-changes.ts";
-import { bytesOf, findDocument } from "../../../../packages/cli/documents/document-get.ts";
+import {
+  bytesOf,
+  changesBetween,
+  findDocument,
+  versionBefore,
+} from "../../../../packages/cli/documents/document-get.ts";
 import {
   describeDocument,
   documentsText,

@@ -6,8 +6,12 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { contentOf, type StoredDocument } from "../../../../adapters/dynamodb/documents.ts";
-import { type ExportPorts, exportDocuments } from "../../../../packages/cli/documents/export.ts";
-import { type ExportQuery, openExport } from "../../../../packages/cli/documents/export-directory.ts";
+import {
+  type ExportPorts,
+  type ExportQuery,
+  exportDocuments,
+  openExport,
+} from "../../../../packages/cli/documents/export.ts";
 
 const now = new Date("2026-11-24T12:00:00Z");
 const query: ExportQuery = { table: "table", endpoint: "income", since: "24h" };

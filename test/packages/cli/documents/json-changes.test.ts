@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { losslessValue } from "../../../../domain/event/lossless-json.ts";
-import { jsonChanges } from "../../../../packages/cli/documents/json-changes.ts";
+import { jsonChanges } from "../../../../packages/cli/documents/document-get.ts";
 
 const changesOf = (before: string, after: string): unknown =>
   JSON.parse(JSON.stringify(jsonChanges(losslessValue(before), losslessValue(after))));

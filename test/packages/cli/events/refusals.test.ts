@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refusalsIn } from "../../../../packages/cli/events/refusals.ts";
+import { refusalsIn } from "../../../../packages/cli/events/event-history.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 27, 12, 0, second)).toISOString();
 const refused = (second: number, reason: string, source: string) => ({

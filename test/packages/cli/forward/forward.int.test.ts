@@ -2,8 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from "node:net";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { forward } from "../../../../packages/cli/forward/forward.ts";
-import { parseTarget, postTo } from "../../../../packages/cli/forward/target.ts";
+import { forward, parseTarget, postTo } from "../../../../packages/cli/forward/forward.ts";
 import { startTestSystem, type TestSystem } from "../../../support/engines.ts";
 
 type Request = {

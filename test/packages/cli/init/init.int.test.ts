@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { filesBeside, packageFiles, writeApp } from "../../../../packages/cli/init/write-app.ts";
+import { filesBeside, packageFiles, writeApp } from "../../../../packages/cli/commands/init.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 const template = join(repository, "examples/minimal");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { messageOfDocument, messageOfState } from "../../../../domain/message/message.ts";
-import { repairScope } from "../../../../packages/cli/recovery/repair-scope.ts";
+import { repairScope } from "../../../../packages/cli/recovery/repair.ts";
 import { history, play } from "../support/history.ts";
 import { PipelineSimulation, type Truth } from "../support/pipeline-simulation.ts";
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Send } from "../../../../adapters/sqs/sqs-sender.ts";
 import { messageOfState } from "../../../../domain/message/message.ts";
 import type { Message } from "../../../../domain/message/message-schemas.ts";
-import { replayDelivery } from "../../../../packages/cli/recovery/replay.ts";
-import { planReplay, resumeReplay } from "../../../../packages/cli/recovery/replay-plan.ts";
+import { planReplay, replayDelivery, resumeReplay } from "../../../../packages/cli/recovery/replay.ts";
 import { applied, eventOf } from "../../../domain/samples.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");

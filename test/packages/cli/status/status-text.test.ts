@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { cutLines } from "../../../../packages/cli/core/terminal.ts";
-import type { QueueStatus } from "../../../../packages/cli/status/queue-status.ts";
 import type { StageStatus } from "../../../../packages/cli/status/stage-status.ts";
 import { statusText } from "../../../../packages/cli/status/status-text.ts";
 import type { TokenStatus } from "../../../../packages/cli/status/token-status.ts";
+import type { QueueStatus } from "../../../../packages/cli/status/work-queues.ts";
 
 const at = "2026-11-21T12:00:00.000Z";
 const queue = (name: string, more: Partial<QueueStatus> = {}): QueueStatus => ({

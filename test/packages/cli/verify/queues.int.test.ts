@@ -7,7 +7,7 @@ import { identify } from "../../../../domain/event/envelope.ts";
 import { mapPayload } from "../../../../domain/event/mapping.ts";
 import { wants } from "../../../../domain/message/message.ts";
 import { defaultMapping } from "../../../../lib/settings/default-mapping.ts";
-import type { Check } from "../../../../packages/cli/verify/checks.ts";
+import type { Check } from "../../../../packages/cli/verify/plan.ts";
 import {
   newMark,
   type PlannedEvent,
