@@ -5,7 +5,6 @@ import type { MetricRange } from "../gateway/queue-metrics.ts";
 import type { Delay } from "../lambda/delay.ts";
 import { createSamples, embeddedMetricsIn } from "./embedded-metrics.ts";
 import { type AlarmStateValue, createMetric, type Metric, stateBy, valuesOf } from "./evaluate.ts";
-import { valueOfLine } from "./log-pattern.ts";
 import { isGauge } from "./service-metrics.ts";
 
 export type AlarmState = Pick<
@@ -121,7 +120,7 @@ export function startAlarms(options: AlarmsOptions) {
         samples.add(keyOf(metric), values, Date.now());
       for (const filter of filters) {
         if (filter.logGroupName !== logGroupName) continue;
-        const found = valueOfLine(line, filter.pattern, filter.value);
+        const found = valueIn(line, filter);
         if (found === undefined) continue;
         const { by } = filter;
         const dimensions = by === undefined ? {} : { [by.dimension]: String(fieldsOfLine(line)[by.field]) };
@@ -151,6 +150,13 @@ export function startAlarms(options: AlarmsOptions) {
       await running;
     },
   };
+}
+
+/** The value that a line adds to a filter's metric; undefined if it does not match or has no number. */
+function valueIn(line: string, { matches, value }: MetricFilterPlan): number | undefined {
+  if (!matches(line)) return undefined;
+  const held = typeof value === "number" ? value : fieldsOfLine(line)[value.field];
+  return typeof held === "number" && Number.isFinite(held) ? held : undefined;
 }
 
 function notify(

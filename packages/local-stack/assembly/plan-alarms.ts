@@ -1,8 +1,8 @@
 /** Plans monitoring: metric filters on the functions' logs, and alarms. */
 
 import { z } from "zod";
-import { parseLogPattern } from "../alarms/log-pattern.ts";
 import { isServiceMetric, knownServiceMetrics } from "../alarms/service-metrics.ts";
+import { parseFilterPattern } from "../gateway/logs/filter-pattern.ts";
 import type {
   AlarmPlan,
   AlarmTerm,
@@ -42,7 +42,7 @@ export const planMetricFilter: Planner<MetricFilterPlan> = (logicalId, propertie
   return {
     logicalId,
     logGroupName: LogGroupName,
-    pattern: parseLogPattern(FilterPattern),
+    matches: parseFilterPattern(FilterPattern),
     metric: { namespace: MetricNamespace, name: MetricName },
     value: MetricValue.startsWith("$.") ? { field: MetricValue.slice(2) } : Number(MetricValue),
     ...(by && { by: { dimension: by.Key, field: by.Value.slice(2) } }),

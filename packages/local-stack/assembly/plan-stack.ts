@@ -1,3 +1,4 @@
+import { FilterPatternError } from "../gateway/logs/filter-pattern.ts";
 import { UnsupportedPolicyError } from "../iam/policy.ts";
 import { checkEventSource } from "../sources/creation-checks.ts";
 import { checkQueues } from "./check-queues.ts";
@@ -163,7 +164,7 @@ class ProblemList {
       return plan();
     } catch (error) {
       if (error instanceof PlanError) this.add({ logicalId, what: error.message, remedy: error.remedy });
-      else if (error instanceof UnsupportedPolicyError) {
+      else if (error instanceof UnsupportedPolicyError || error instanceof FilterPatternError) {
         this.add({ logicalId, what: error.message, remedy: "Nothing in the stack runs until then." });
       } else throw error;
       return undefined;

@@ -3,9 +3,9 @@
  */
 
 import type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
-import type { LogPattern } from "../alarms/log-pattern.ts";
 import type { GenerateSecretString } from "../engines/secret-string.ts";
 import type { StackListing } from "../gateway/cloudformation.ts";
+import type { LinePredicate } from "../gateway/logs/filter-pattern.ts";
 import type { Policy } from "../iam/policy.ts";
 import type { LogLevel } from "../lambda/log-level.ts";
 import type { EventFilter } from "../sources/event-filter.ts";
@@ -160,7 +160,7 @@ export type RulePlan = {
 export type MetricFilterPlan = {
   readonly logicalId: string;
   readonly logGroupName: string;
-  readonly pattern: LogPattern;
+  readonly matches: LinePredicate;
   readonly metric: MetricName;
   /** Value that a matching line adds to the metric. */
   readonly value: number | { readonly field: string };

@@ -1,13 +1,18 @@
 import { type Alarms, startAlarms } from "@income-events/local-stack/alarms/alarms.ts";
 import { createMetric, valuesOf } from "@income-events/local-stack/alarms/evaluate.ts";
-import type { AlarmPlan, MetricFilterPlan } from "@income-events/local-stack/assembly/plan.ts";
+import type {
+  AlarmPlan,
+  CompositeAlarmPlan,
+  MetricFilterPlan,
+} from "@income-events/local-stack/assembly/plan.ts";
+import { parseFilterPattern } from "@income-events/local-stack/gateway/logs/filter-pattern.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const minute = 60_000;
 const refusedFilter: MetricFilterPlan = {
   logicalId: "Filter",
   logGroupName: "/refresh",
-  pattern: { field: "code", texts: ["REFUSED"] },
+  matches: parseFilterPattern('{ $.code = "REFUSED" }'),
   metric: { namespace: "stack", name: "Refused" },
   value: 1,
 };
@@ -40,6 +45,7 @@ const line = '{"code":"REFUSED"}';
 let time: number;
 let errors: number;
 let reported: string[];
+let notices: string[];
 let gauges: Map<string, number>;
 let alarms: Alarms | undefined;
 
@@ -47,14 +53,20 @@ beforeEach(() => {
   time = Date.parse("2026-11-21T12:00:00Z");
   errors = 0;
   reported = [];
+  notices = [];
   gauges = new Map();
 });
 afterEach(() => alarms?.close());
 
 /** Alarms whose clock and evaluation the test controls. */
-function started(plans: readonly AlarmPlan[], filters: readonly MetricFilterPlan[] = [refusedFilter]) {
+function started(
+  plans: readonly AlarmPlan[],
+  filters: readonly MetricFilterPlan[] = [refusedFilter],
+  compositeAlarms: readonly CompositeAlarmPlan[] = [],
+) {
   const running = startAlarms({
     alarms: plans,
+    compositeAlarms,
     filters,
     totalOf: ({ dimensions }) => (dimensions.FunctionName === "refresh" ? errors : undefined),
     gaugeOf: async ({ name }) => gauges.get(name),
@@ -62,6 +74,7 @@ function started(plans: readonly AlarmPlan[], filters: readonly MetricFilterPlan
       new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
     now: () => time,
     onChange: ({ logicalId, state }) => reported.push(`${logicalId} ${state}`),
+    onNotice: ({ alarm, state, topic }) => notices.push(`${alarm} ${state} to ${topic}`),
   });
   alarms = running;
   return running;
@@ -109,6 +122,8 @@ test("a filter with a dimension counts its lines by a field, and raises no alarm
     ["ping", 2],
     ["a/b", 3],
     ["ping", 5],
+    ["ping", "7"],
+    ["ping", undefined],
   ])
     running.onLine("/refresh", JSON.stringify({ code: "REFUSED", name, count }));
   pass(60, running);
@@ -267,4 +282,64 @@ test("what a service reports is counted for the metric that is watched, and for 
   expect(running.values("Failing")).toEqual([undefined]);
   running.record(throttles, 2);
   expect(running.values("Failing")).toEqual([2]);
+});
+
+const counting: MetricFilterPlan = { ...refusedFilter, value: { field: "count" } };
+const counted: AlarmPlan = {
+  ...refused,
+  name: "counted",
+  periodSeconds: 60,
+  evaluationPeriods: 1,
+  actions: ["on-call"],
+};
+const waiting: AlarmPlan = {
+  ...counted,
+  logicalId: "Waiting",
+  name: "waiting",
+  missing: "ignore",
+  evaluationPeriods: 3,
+  datapointsToAlarm: 3,
+};
+
+/** Passes minutes, each with a count or none; returns the first alarm's state after each. */
+function passWith(running: Alarms, ...counts: readonly (number | undefined)[]) {
+  return counts.map((count) => {
+    time += minute;
+    if (count !== undefined) running.onLine("/refresh", JSON.stringify({ code: "REFUSED", count }));
+    return running.states()[0]?.state;
+  });
+}
+
+test("a new alarm becomes OK at its first evaluation, and notifies its OK actions", () => {
+  const running = started([{ ...counted, okActions: ["on-call"] }], [counting]);
+  passWith(running, undefined, undefined, 1, undefined);
+  expect(notices).toEqual(["counted OK to on-call", "counted ALARM to on-call", "counted OK to on-call"]);
+});
+
+test("an alarm that ignores what is missing stays as it is until values decide", () => {
+  const running = started([waiting], [counting]);
+  expect(passWith(running, undefined, 1, 1)).toEqual(Array(3).fill("INSUFFICIENT_DATA"));
+  expect(passWith(running, 1, undefined, undefined, undefined)).toEqual(Array(4).fill("ALARM"));
+  expect(passWith(running, 1, 0, undefined, 1, undefined)).toEqual(["ALARM", "OK", "OK", "OK", "OK"]);
+});
+
+test("a composite alarm notifies once all of its alarms are over, and those that wait have had data", () => {
+  const composite: CompositeAlarmPlan = {
+    logicalId: "Any",
+    name: "any",
+    description: "Any of them.",
+    terms: [
+      { alarm: "counted", state: "ALARM", isNegated: false },
+      { alarm: "waiting", state: "OK", isNegated: true },
+    ],
+    actions: [],
+    okActions: ["on-call"],
+  };
+  const running = started([counted, waiting], [counting], [composite]);
+  passWith(running, undefined);
+  expect(notices).toEqual([]);
+  passWith(running, 0);
+  expect(notices.splice(0)).toEqual(["any OK to on-call"]);
+  passWith(running, 1, 1, 0, 0);
+  expect(notices).toEqual(["counted ALARM to on-call", "any OK to on-call"]);
 });

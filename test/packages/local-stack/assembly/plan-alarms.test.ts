@@ -40,7 +40,7 @@ describe("an alarm", () => {
       {
         logicalId: "Filter",
         logGroupName: "/test/Work",
-        pattern: { field: "code", texts: ["GAP_FOUND"] },
+        matches: expect.any(Function),
         metric: { namespace: "test", name: "Gap" },
         value: { field: "count" },
       },
@@ -149,6 +149,13 @@ describe("an alarm", () => {
     expect(await problemsOf({ ...functionResources("Work"), Topic: topic, Alarm })).toEqual([
       expect.stringMatching(/Expression/),
     ]);
+  });
+
+  test("on lines of another filter pattern is refused by name", async () => {
+    const Filter = { ...filter, Properties: { ...filter.Properties, FilterPattern: "{ $.count > 5 }" } };
+    expect(await problemsOf({ ...others, Filter })).toContainEqual(
+      expect.stringMatching(/Filter: .* does not know the filter pattern {2}\$\.count > 5/),
+    );
   });
 
   test("on counts of events is refused if the event source counts none", async () => {
