@@ -12,7 +12,7 @@ import { localAccount } from "./engines/engine-client.ts";
 import { checkKept, keptJson } from "./engines/kept.ts";
 import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
 import { createSecretsEngine } from "./engines/secrets.ts";
-import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
+import { startGateway } from "./gateway/gateway.ts";
 import type { EventSourceMapping } from "./gateway/lambda.ts";
 import type { LogGroup } from "./gateway/logs/logs.ts";
 import type { Gateway } from "./gateway/types.ts";
@@ -94,7 +94,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     countsCapacity: options.countsCapacity ?? false,
     deduplicationSeconds: options.deduplicationSeconds,
     lambda: { functions: hosts, invoker, mappings: () => mappings() },
-    ...monitoringBy(() => alarmsOf),
+    alarms: () => alarmsOf,
     logs: { groups: () => logGroups },
     stack: () => listed,
     onProblem,
@@ -160,16 +160,6 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     secrets,
   };
   return stackControls({ ...parts, ...controlled, plan, engine: tables.name, failures, functionsOf });
-}
-
-function monitoringBy(
-  alarms: () => Alarms | undefined,
-): Pick<GatewayOptions, "alarms" | "sumsOfMetric" | "percentilesOfMetric"> {
-  return {
-    alarms: () => alarms()?.refresh() ?? [],
-    sumsOfMetric: (...asked) => alarms()?.sums(...asked) ?? new Map(),
-    percentilesOfMetric: (...asked) => alarms()?.percentiles(...asked) ?? new Map(),
-  };
 }
 
 /** A stack without tables needs no table engine. */

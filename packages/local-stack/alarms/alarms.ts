@@ -1,7 +1,6 @@
 import type { AlarmPlan, CompositeAlarmPlan, MetricFilterPlan, MetricPlan } from "../assembly/plan.ts";
-import { createMinuteCounts } from "../gateway/minute-counts.ts";
+import { createMinuteCounts, type MetricRange } from "../gateway/minute-counts.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
-import type { MetricRange } from "../gateway/queue-metrics.ts";
 import type { Delay } from "../lambda/delay.ts";
 import { createSamples, embeddedMetricsIn } from "./embedded-metrics.ts";
 import { type AlarmStateValue, createMetric, type Metric, stateBy, valuesOf } from "./evaluate.ts";
@@ -133,8 +132,7 @@ export function startAlarms(options: AlarmsOptions) {
       if (watched.has(keyOf(metric))) metricOf(metric).add(value, now());
     },
     /** Sums of a metric that a filter extracts from lines, or that a service recorded. */
-    sums: (metric: MetricPlan, from: number, to: number, period: number) =>
-      sums.sums(keyOf(metric), from, to, period),
+    sums: (metric: MetricPlan, range: MetricRange) => sums.sums(keyOf(metric), range),
     percentiles: (metric: MetricPlan, percent: number, range: MetricRange) =>
       samples.percentiles(keyOf(metric), percent, range),
     states: evaluate,

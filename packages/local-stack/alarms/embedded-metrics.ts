@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { MetricPlan } from "../assembly/plan.ts";
-import { beginOf } from "../gateway/minute-counts.ts";
+import { beginOf, type MetricRange } from "../gateway/minute-counts.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
-import type { MetricRange } from "../gateway/queue-metrics.ts";
 
 const directive = z.object({
   Namespace: z.string().min(1),

@@ -14,20 +14,10 @@ import {
 import { type QueueMetricName, type QueueMetrics, queueMetricNames } from "./queue-metrics.ts";
 
 export type Monitoring = {
-  /** Current alarm states. The gateway starts before the stack's alarms. */
-  readonly alarms: () => readonly AlarmState[] | Promise<readonly AlarmState[]>;
+  /** Alarms, and metrics of log filters and HTTP APIs. The gateway starts before the stack's. */
+  readonly alarms: () => Pick<Alarms, "refresh" | "sums" | "percentiles"> | undefined;
   readonly queueMetrics: QueueMetrics;
-  /** Metrics of log filters and HTTP APIs. The gateway starts before them. */
-  readonly sumsOfMetric: SumsOfMetric;
-  readonly percentilesOfMetric: Alarms["percentiles"];
 };
-
-export type SumsOfMetric = (
-  metric: MetricPlan,
-  from: number,
-  to: number,
-  period: number,
-) => ReadonlyMap<number, number>;
 
 type Query = {
   readonly id: string;
@@ -62,10 +52,11 @@ export function cloudWatchOperation(name: string, input: JsonObject, scope: Plac
 export async function cloudWatchAnswer(
   { action }: Operation,
   input: JsonObject,
-  { alarms, queueMetrics, sumsOfMetric, percentilesOfMetric }: Monitoring,
+  { alarms, queueMetrics }: Monitoring,
 ): Promise<Answer> {
+  const measured = alarms();
   if (action === "cloudwatch:DescribeAlarms") {
-    const wanted = (await alarms()).filter((alarm) => isWanted(alarm, input));
+    const wanted = ((await measured?.refresh()) ?? []).filter((alarm) => isWanted(alarm, input));
     return jsonAnswer(200, { MetricAlarms: wanted.map(described), CompositeAlarms: [] });
   }
   const range = { from: Number(input.StartTime), to: Number(input.EndTime) };
@@ -73,11 +64,11 @@ export async function cloudWatchAnswer(
     const { id, period } = query;
     const ofCounted = ({ counted, percent }: Extract<Query, { readonly counted: MetricPlan }>) =>
       percent === undefined
-        ? sumsOfMetric(counted, range.from, range.to, period)
-        : percentilesOfMetric(counted, percent, { ...range, period });
+        ? measured?.sums(counted, { ...range, period })
+        : measured?.percentiles(counted, percent, { ...range, period });
     const values = [
       ...("counted" in query
-        ? ofCounted(query)
+        ? (ofCounted(query) ?? [])
         : await queueMetrics.values(query.queueName, query.metric, { ...range, period })),
     ];
     if (input.ScanBy !== "TimestampAscending") values.reverse();

@@ -57,9 +57,6 @@ export type GatewayOptions = {
   readonly onProblem?: (message: string) => void;
   /** Absent: there are no alarms. */
   readonly alarms?: Monitoring["alarms"];
-  /** Absent: no metrics of log lines. */
-  readonly sumsOfMetric?: Monitoring["sumsOfMetric"];
-  readonly percentilesOfMetric?: Monitoring["percentilesOfMetric"];
   /** Absent: there are no log groups. */
   readonly logs?: LogsEngine;
   /** Absent: CloudFormation lists no stack. */
@@ -100,9 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     capacity: options.countsCapacity === true ? createCapacityBook() : undefined,
     runStatements: createStatementRunner((name, input) => askTable(engines.dynamodb, name, input)),
     monitoring: {
-      alarms: options.alarms ?? (() => []),
-      sumsOfMetric: options.sumsOfMetric ?? (() => new Map()),
-      percentilesOfMetric: options.percentilesOfMetric ?? (() => new Map()),
+      alarms: options.alarms ?? (() => undefined),
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
     },
     logs: options.logs ?? { groups: () => [] },

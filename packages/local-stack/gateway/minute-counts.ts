@@ -1,3 +1,6 @@
+/** Times in seconds since 1970, and the length of a period in seconds. */
+export type MetricRange = { readonly from: number; readonly to: number; readonly period: number };
+
 const minute = 60;
 /** CloudWatch keeps one-minute values for 15 days. Source: CloudWatch user guide, "Metrics retention". */
 const keptFor = 15 * 24 * 60 * minute;
@@ -22,10 +25,10 @@ export function createMinuteCounts(now: () => number, resolution = minute) {
       }
     },
     /**
-     * Sums from `from` (inclusive) to `to` (exclusive) in periods of this many seconds, earliest first; periods
-     * without a count are left out. Times are in seconds since 1970.
+     * Sums from `from` (inclusive) to `to` (exclusive) by the start of their period, earliest first; periods
+     * without a count are left out.
      */
-    sums: (name: string, from: number, to: number, period: number): ReadonlyMap<number, number> => {
+    sums: (name: string, { from, to, period }: MetricRange): ReadonlyMap<number, number> => {
       const sums = new Map<number, number>();
       for (const [at, value] of counts.get(name) ?? []) {
         const begin = beginOf(at, period);

@@ -1,7 +1,7 @@
 import { type EngineClient, type QueueSummary, queueSummary } from "../engines/engine-client.ts";
 import { queuePath } from "../engines/queues-and-objects.ts";
 import type { Answer } from "../http-server.ts";
-import { beginOf, createMinuteCounts } from "./minute-counts.ts";
+import { beginOf, createMinuteCounts, type MetricRange } from "./minute-counts.ts";
 import { type Operation, parseJsonObject } from "./operation.ts";
 
 /** Metrics of AWS/SQS that are measured here; each has the dimension QueueName. */
@@ -13,9 +13,6 @@ export const queueMetricNames = [...counted, age] as const;
 export type QueueMetricName = (typeof queueMetricNames)[number];
 
 export type QueueMetrics = ReturnType<typeof createQueueMetrics>;
-
-/** Times in seconds since 1970, and the length of a period in seconds. */
-export type MetricRange = { readonly from: number; readonly to: number; readonly period: number };
 
 /**
  * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
@@ -46,7 +43,7 @@ export function createQueueMetrics(sqs: EngineClient, now: () => number) {
       metric: QueueMetricName,
       { from, to, period }: MetricRange,
     ): Promise<ReadonlyMap<number, number>> => {
-      if (metric !== age) return counts.sums(`${queueName} ${metric}`, from, to, period);
+      if (metric !== age) return counts.sums(`${queueName} ${metric}`, { from, to, period });
       const sent = (await heldBy(sqs, queueName))?.oldestSent;
       const seconds = now() / 1000;
       // Only the current age is known; past ages are not kept. A range that ends "now" has just ended.

@@ -1,7 +1,7 @@
-import type { MetricPlan } from "@income-events/local-stack/assembly/plan.ts";
+import type { Alarms } from "@income-events/local-stack/alarms/alarms.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { receivingCounts } from "../../../adapters/aws/receiving-counts.ts";
-import { clients, startLocalSystem } from "../../packages/local-stack/gateway/local-system.ts";
+import { clients, monitored, startLocalSystem } from "../../packages/local-stack/gateway/local-system.ts";
 
 const minute = 60;
 const now = new Date("2026-11-26T12:00:30.000Z");
@@ -18,19 +18,14 @@ const metrics = {
 /** Counts by metric and minutes before noon. */
 async function countsOf(counted: Readonly<Record<string, Readonly<Record<number, number>>>>, canaries = 0) {
   const asked: string[] = [];
-  const sumsOfMetric = (
-    { namespace, name, dimensions }: MetricPlan,
-    from: number,
-    to: number,
-    period: number,
-  ) => {
+  const sums: Alarms["sums"] = ({ namespace, name, dimensions }, { from, to, period }) => {
     asked.push(`${namespace} ${name} ${Object.values(dimensions).join()} ${period}`);
-    const sums = Object.entries(counted[name] ?? {}).map(
+    const found = Object.entries(counted[name] ?? {}).map(
       ([before, count]) => [start - Number(before) * minute, count] as const,
     );
-    return new Map(sums.filter(([at]) => at >= from && at < to));
+    return new Map(found.filter(([at]) => at >= from && at < to));
   };
-  const system = await startLocalSystem({ engines: { sumsOfMetric } });
+  const system = await startLocalSystem({ engines: { alarms: () => monitored([], { sums }) } });
   onTestFinished(() => system.close());
   const { cloudwatch } = clients(system, system.operator);
   const { unanswered, accepted } = await receivingCounts(cloudwatch, { ...metrics, canaries }, settings, now);

@@ -7,6 +7,7 @@ import { queueStatuses } from "../../../packages/cli/status/work-queues.ts";
 import {
   clients,
   type LocalSystem,
+  monitored,
   startLocalSystem,
 } from "../../packages/local-stack/gateway/local-system.ts";
 
@@ -27,7 +28,7 @@ const alarm = (name: string, state: "OK" | "ALARM" = "OK"): AlarmState => ({
 let system: LocalSystem;
 const alarms: AlarmState[] = [];
 beforeAll(async () => {
-  system = await startLocalSystem({ engines: { alarms: () => alarms } });
+  system = await startLocalSystem({ engines: { alarms: () => monitored(alarms) } });
 });
 afterAll(() => system.close());
 

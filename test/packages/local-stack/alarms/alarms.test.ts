@@ -9,6 +9,7 @@ import { parseFilterPattern } from "@income-events/local-stack/gateway/logs/filt
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const minute = 60_000;
+const always = { from: 0, to: Number.MAX_SAFE_INTEGER, period: 1e9 };
 const refusedFilter: MetricFilterPlan = {
   logicalId: "Filter",
   logGroupName: "/refresh",
@@ -130,7 +131,7 @@ test("a filter with a dimension counts its lines by a field, and raises no alarm
   expect(reported).toEqual([]);
   const sumOf = (name: string) => {
     const metric = { ...refusedFilter.metric, dimensions: { EventName: name } };
-    return [...running.sums(metric, 0, Number.MAX_SAFE_INTEGER, 1e9).values()];
+    return [...running.sums(metric, always).values()];
   };
   expect([sumOf("ping"), sumOf("a/b"), sumOf("none")]).toEqual([[7], [3], []]);
 });
@@ -142,9 +143,7 @@ test("requests to an API and lines of a filter are summed up, whether an alarm w
   running.record(failed, 1);
   running.onLine("/refresh", '{"code":"REFUSED"}');
   const sumOf = (metric: typeof failed | { namespace: string; name: string; dimensions: object }) => [
-    ...running
-      .sums({ ...metric, dimensions: { ...metric.dimensions } }, 0, Number.MAX_SAFE_INTEGER, 1e9)
-      .values(),
+    ...running.sums({ ...metric, dimensions: { ...metric.dimensions } }, always).values(),
   ];
   expect(sumOf(failed)).toEqual([2]);
   expect(sumOf({ ...refusedFilter.metric, dimensions: {} })).toEqual([1]);
@@ -173,8 +172,7 @@ test.each([
   const running = started([]);
   running.onLine("/relay", JSON.stringify(given));
   const metric = { namespace: "stack", name: "Took", dimensions: {} };
-  const range = { from: 0, to: Number.MAX_SAFE_INTEGER, period: 1e9 };
-  expect([50, 99].flatMap((percent) => [...running.percentiles(metric, percent, range).values()])).toEqual(
+  expect([50, 99].flatMap((percent) => [...running.percentiles(metric, percent, always).values()])).toEqual(
     expected,
   );
 });

@@ -7,6 +7,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { STSClient } from "@aws-sdk/client-sts";
+import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
 import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
@@ -59,6 +60,13 @@ export async function startLocalSystem(
       await queues.close();
     },
   };
+}
+
+type Monitored = NonNullable<ReturnType<NonNullable<GatewayOptions["alarms"]>>>;
+
+/** Alarms in these states, without other metrics. */
+export function monitored(alarms: readonly AlarmState[], others: Partial<Monitored> = {}): Monitored {
+  return { refresh: async () => alarms, sums: () => new Map(), percentiles: () => new Map(), ...others };
 }
 
 function allow(where: string, allowed: readonly (readonly [string, string])[]): Policy {

@@ -20,7 +20,7 @@ import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import type { HostedFunction } from "@income-events/local-stack/lambda/hosted-function.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scripted } from "../lambda/scripted-function.ts";
-import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+import { account, clients, type LocalSystem, monitored, region, startLocalSystem } from "./local-system.ts";
 
 const since = Date.parse("2026-11-21T12:00:00Z");
 const topic = `arn:aws:sns:${region}:${account}:on-call`;
@@ -65,7 +65,7 @@ const invoker = { invoke: async () => "succeeded" as const };
 let system: LocalSystem;
 beforeAll(async () => {
   const lambda = { functions, invoker, mappings: () => mappings };
-  system = await startLocalSystem({ engines: { alarms: () => alarms, lambda } });
+  system = await startLocalSystem({ engines: { alarms: () => monitored(alarms), lambda } });
 });
 afterAll(() => system.close());
 
