@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { printFaults, runProgram, timed } from "../support/program.ts";
-import { reportLine, sumOf } from "./audit/report-line.ts";
+import { reportLine } from "./audit/report-line.ts";
 import { type ChaosFlags, parseChaosFlags } from "./options.ts";
 import { type RunResult, runChaos } from "./run.ts";
 import { sabotaged } from "./sabotage.ts";
@@ -22,29 +22,16 @@ async function runOnce(
   directory: string,
   interrupted: Promise<undefined>,
 ): Promise<RunResult | undefined> {
-  const { short = false, engine, slow, tries } = flags;
-  const options = {
-    assembly,
-    seed,
-    directory,
-    slow,
-    isShort: short,
-    ...(engine && { engine }),
-    ...(tries && { tries }),
-  };
+  const options = { ...flags, assembly, seed, directory, isShort: flags.short === true };
   const result = await Promise.race([runChaos(options, progress), interrupted]);
   if (result === undefined) return undefined;
-  const { faults, line } = result;
+  const { faults, tally } = result;
   printFaults(faults);
   if (faults.length > 0) {
     process.stdout.write(`  What was recorded: ${directory}\n  Once more: ${again(flags, seed)}\n`);
   }
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${reportLine(tally)}\n`);
   return result;
-}
-
-function good(results: readonly RunResult[]): readonly RunResult[] {
-  return results.filter(({ faults }) => faults.length === 0);
 }
 
 function again({ short, sabotage, engine, slow, tries }: ChaosFlags, seed: number): string {
@@ -63,6 +50,7 @@ async function main(interrupted: Promise<undefined>): Promise<number> {
   const directory = flags.keep ?? mkdtempSync(join(tmpdir(), "chaos-"));
   const scratch = mkdtempSync(join(tmpdir(), "chaos-assembly-"));
   const results: RunResult[] = [];
+  const good = () => results.filter(({ faults }) => faults.length === 0);
   const seconds: number[] = [];
   try {
     progress("Synthesizing the stack of the stage compressed");
@@ -76,16 +64,15 @@ async function main(interrupted: Promise<undefined>): Promise<number> {
       results.push(result);
       seconds.push(Math.round((performance.now() - begun) / 1000));
     }
-    const line = reportLine(sumOf(results.map(({ tally }) => tally)));
-    const areGood = good(results).length === results.length;
     if (results.length > 1) {
       const each = `${Math.min(...seconds)} to ${Math.max(...seconds)} s each`;
-      process.stdout.write(`${results.length} runs, ${good(results).length} good, ${each}\n${line}\n`);
+      const line = reportLine(...results.map(({ tally }) => tally));
+      process.stdout.write(`${results.length} runs, ${good().length} good, ${each}\n${line}\n`);
     }
-    return areGood ? 0 : 1;
+    return good().length === results.length ? 0 : 1;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
-    if (good(results).length === results.length && flags.keep === undefined)
+    if (good().length === results.length && flags.keep === undefined)
       rmSync(directory, { recursive: true, force: true });
   }
 }

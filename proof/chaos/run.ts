@@ -1,27 +1,22 @@
 import { mkdirSync } from "node:fs";
-import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
 import { account } from "./audit/audit-events.ts";
 import { gatherEvidence } from "./audit/gather-evidence.ts";
-import { assessRun, reportLine, type Tally } from "./audit/report-line.ts";
+import type { Tally } from "./audit/report-line.ts";
 import { crashFunctions } from "./crashes/crash-points.ts";
-import { injectFaults } from "./faults/fault-schedule.ts";
-import { keepJournal, leaveTraces } from "./journal.ts";
+import { Faults } from "./faults/fault-schedule.ts";
+import { Journal } from "./journal.ts";
 import { keepLoading } from "./load/keep-loading.ts";
 import { loseWebhooks } from "./load/lose-webhooks.ts";
 import { recover, waitUntilIdle } from "./load/recover.ts";
 import { type FaultOptions, type Progress, runFaultPhases } from "./run-fault-phases.ts";
-import { type ChaosSystem, startChaosSystem } from "./system.ts";
-
-export type RunOptions = FaultOptions & {
-  /** Directory of the synthesized stage. */
-  readonly assembly: string;
-  readonly engine?: DynamoDbEngine;
-};
+import { type ChaosOptions, type ChaosSystem, startChaosSystem } from "./system.ts";
 
 export type RunResult = {
   readonly tally: Tally;
-  readonly line: string;
-  /** Reasons why the run fails; see `assessRun`. */
+  /**
+   * Reasons why the run fails; empty if nothing was lost or duplicated, the account closes and every fault was
+   * tried.
+   */
   readonly faults: readonly string[];
 };
 
@@ -29,14 +24,14 @@ export type RunResult = {
 const patience = 900_000;
 
 /** Runs one seed: the same seed gets the same schedule of faults and kills. */
-export async function runChaos(options: RunOptions, progress: Progress): Promise<RunResult> {
+export async function runChaos(options: FaultOptions & ChaosOptions, progress: Progress): Promise<RunResult> {
   mkdirSync(options.directory, { recursive: true });
   progress(`Starting the stage, the provider and the observers, with the seed ${options.seed}`);
   await using system = await startChaosSystem(options);
   const crashes = crashFunctions(options.seed, victimsOf(system));
-  const faults = injectFaults(options.seed);
-  const journal = keepJournal();
-  system.interfere(journal.writing(crashes.around(faults.interference)));
+  const faults = new Faults(options.seed);
+  const journal = new Journal();
+  system.interfere(journal.recording(crashes.around(faults.interference)));
   const load = keepLoading(system, progress);
   const phases = await runFaultPhases(system, { crashes, faults, load, options, progress });
   await load.stop();
@@ -48,11 +43,10 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   progress("Counting in the table, in the queues and in what the observers recorded");
   await system.observers.call("finish");
   const result = account(await gatherEvidence(system, { ...load, tries: options.tries }));
-  if (result.lost > 0) leaveTraces(options.directory, [...result.lostEvents.keys()], journal, system);
-  const fired: readonly (readonly [string, number])[] = [
-    ...faults.counts(),
-    ...[...phases.corrupted].map(([how, count]) => [`batch ${how}`, count] as const),
-  ];
+  const { lostEvents, duplicates, unaccounted } = result;
+  if (result.lost > 0) journal.writeTraces(options.directory, lostEvents.keys(), system);
+  const corrupted = [...phases.corrupted].map(([how, count]) => [`batch ${how}`, count] as const);
+  const fired: readonly (readonly [string, number])[] = [...faults.counts(), ...corrupted];
   const tally = {
     ...result,
     ...phases,
@@ -61,13 +55,13 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   };
   return {
     tally,
-    line: reportLine(tally),
     faults: [
-      ...assessRun(result, {
-        fired,
-        left: crashes.left(),
-        initErrors: system.stack.problems().initErrors,
-      }),
+      ...[...lostEvents].map(([id, why]) => `lost: ${id}: ${why}`),
+      ...duplicates.map((words) => `duplicated: ${words}`),
+      ...unaccounted.map((words) => `the account does not close: ${words}`),
+      ...fired.filter(([, count]) => count === 0).map(([name]) => `the fault "${name}" never fired`),
+      ...crashes.left().map((point) => `the crash point "${point}" was not struck`),
+      ...system.stack.problems().initErrors,
       ...differences,
     ],
   };

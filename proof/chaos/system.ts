@@ -3,37 +3,18 @@ import type { FunctionPlan } from "@income-events/local-stack/assembly/plan.ts";
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
 import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { type LocalFunction, type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
-import type { Access } from "@income-events/local-stack/system.ts";
+import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { invoke } from "@income-events/local-stack/system.ts";
 import type { ProviderRead } from "./audit/find-unready.ts";
 import { startProviderWire, type WireHooks } from "./faults/provider-wire.ts";
 import { type Interference, type ObservedCall, observedCall } from "./observed-call.ts";
-import type { ObserverMethods, ObserverOptions } from "./observers/protocol.ts";
-import type { ProviderMethods } from "./provider/protocol.ts";
-import { type Remote, startRemote } from "./remote.ts";
+import type { ObserverMethods, ObserverOptions } from "./observers/main.ts";
+import type { ProviderMethods } from "./provider/main.ts";
+import { startRemote } from "./remote.ts";
 import { deduplicationSeconds } from "./synthesize.ts";
 
 /** A running stage, with the provider and the observers in their own processes. */
-export type ChaosSystem = AsyncDisposable & {
-  readonly stack: LocalStack;
-  /** The operator's clients of the engines. */
-  readonly access: Access;
-  readonly provider: Remote<ProviderMethods>;
-  readonly observers: Remote<ObserverMethods>;
-  /** Functions by their short names, for example `RelayChanges`. */
-  readonly functions: ReadonlyMap<string, LocalFunction>;
-  /** Current plans of the functions, by the same names. */
-  readonly plans: ReadonlyMap<string, FunctionPlan>;
-  readonly files: Files;
-  /** Functions' calls that the provider answered with data. */
-  readonly reads: readonly ProviderRead[];
-  /** Sets what decides every call of functions and their pollers from now on. */
-  interfere(interference: Interference): void;
-};
-
-/** Files in which the processes record. */
-export type Files = { readonly sent: string; readonly messages: string; readonly records: string };
+export type ChaosSystem = Awaited<ReturnType<typeof startChaosSystem>>;
 
 export type ChaosOptions = {
   /** Directory of the synthesized stage. */
@@ -43,62 +24,65 @@ export type ChaosOptions = {
   readonly engine?: DynamoDbEngine;
 };
 
-export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSystem> {
-  const { assembly, seed, directory, engine } = options;
-  const cleanup = new AsyncDisposableStack();
-  try {
-    const files = {
-      sent: join(directory, "sent.jsonl"),
-      messages: join(directory, "messages.jsonl"),
-      records: join(directory, "records.jsonl"),
-    };
-    const provider = cleanup.use(
-      startRemote<ProviderMethods>(new URL("./provider/main.ts", import.meta.url), [
-        String(seed),
-        files.sent,
-      ]),
-    );
-    const { url, token } = await provider.call("start");
-    const stack = cleanup.adopt(
-      await startStack({
-        assembly,
-        parameters: { ProviderBaseUrl: url },
-        maximumProcesses: 2,
-        deduplicationSeconds,
-        ...(engine === undefined ? {} : { engine }),
-      }),
-      (running) => running.close(),
-    );
-    let interference: Interference = async () => undefined;
-    const interfere: Interference = (call, phase) => interference(call, phase);
-    const shortNames = new Map(stack.functions.map(({ name, logicalId }) => [name, shortName(logicalId)]));
-    stack.gateway.intercept(observing(interfere, (name) => shortNames.get(name)));
-    const reads: ProviderRead[] = [];
-    const onFound = (target: string, sentAt: number) => void reads.push({ target, sentAt });
-    const plans = await wireToProvider(stack, assembly, { providerUrl: url, interfere, onFound }, cleanup);
-    const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-    const observers = cleanup.use(startObservers(stack, access, files));
-    await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
-    await invoke(stack, outputOf(stack, "RegisterFunctionName"));
-    const functions = new Map(stack.functions.map((each) => [shortName(each.logicalId), each]));
-    return {
-      stack,
-      access,
-      provider,
-      observers,
-      functions,
-      plans,
-      files,
-      reads,
-      interfere: (decided) => {
-        interference = decided;
-      },
-      [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
-    };
-  } catch (error) {
-    await cleanup.disposeAsync();
-    throw error;
-  }
+export async function startChaosSystem({ assembly, seed, directory, engine }: ChaosOptions) {
+  await using starting = new AsyncDisposableStack();
+  /** Files in which the processes record. */
+  const files = {
+    sent: join(directory, "sent.jsonl"),
+    messages: join(directory, "messages.jsonl"),
+    records: join(directory, "records.jsonl"),
+  };
+  const providerFile = new URL("./provider/main.ts", import.meta.url);
+  const provider = starting.use(startRemote<ProviderMethods>(providerFile, [String(seed), files.sent]));
+  const { url, token } = await provider.call("start");
+  const stack = starting.adopt(
+    await startStack({
+      assembly,
+      parameters: { ProviderBaseUrl: url },
+      maximumProcesses: 2,
+      deduplicationSeconds,
+      ...(engine === undefined ? {} : { engine }),
+    }),
+    (running) => running.close(),
+  );
+  let interference: Interference = async () => undefined;
+  const interfere: Interference = (call, phase) => interference(call, phase);
+  const shortNames = new Map(stack.functions.map(({ name, logicalId }) => [name, shortName(logicalId)]));
+  stack.gateway.intercept(observing(interfere, (name) => shortNames.get(name)));
+  const reads: ProviderRead[] = [];
+  const onFound = (target: string, sentAt: number) => void reads.push({ target, sentAt });
+  const plans = await wireToProvider(stack, assembly, { providerUrl: url, interfere, onFound }, starting);
+  const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+  const observed: ObserverOptions = {
+    access,
+    queues: subscribersOf(stack).map(({ name, queueUrl }) => ({ name, queueUrl })),
+    streamArn: stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "",
+    files,
+  };
+  const observersFile = new URL("./observers/main.ts", import.meta.url);
+  const observers = starting.use(startRemote<ObserverMethods>(observersFile, [JSON.stringify(observed)]));
+  await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
+  await invoke(stack, outputOf(stack, "RegisterFunctionName"));
+  const cleanup = starting.move();
+  return {
+    stack,
+    /** The operator's clients of the engines. */
+    access,
+    provider,
+    observers,
+    /** Functions by their short names, for example `RelayChanges`. */
+    functions: new Map(stack.functions.map((each) => [shortName(each.logicalId), each])),
+    /** Current plans of the functions, by the same names. */
+    plans,
+    files,
+    /** Functions' calls that the provider answered with data. */
+    reads,
+    /** Sets what decides every call of functions and their pollers from now on. */
+    interfere: (decided: Interference) => {
+      interference = decided;
+    },
+    [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
+  };
 }
 
 function observing(interfere: Interference, functionOf: (name: string) => string | undefined): Interceptor {
@@ -123,29 +107,13 @@ async function wireToProvider(
   for (const [name, plan] of plans) {
     if (!Object.values(plan.environment).some((value) => value.includes(providerUrl))) continue;
     const wire = cleanup.use(await startProviderWire(providerUrl, name, hooks));
-    const environment = Object.fromEntries(
-      Object.entries(plan.environment).map(([name, value]) => [
-        name,
-        value.replaceAll(providerUrl, wire.url),
-      ]),
-    );
-    const wired = { ...plan, environment };
+    const variables = Object.entries(plan.environment);
+    const environment = variables.map(([name, value]) => [name, value.replaceAll(providerUrl, wire.url)]);
+    const wired = { ...plan, environment: Object.fromEntries(environment) };
     plans.set(name, wired);
     stack.functions.find(({ logicalId }) => logicalId === plan.logicalId)?.serve([wired]);
   }
   return plans;
-}
-
-function startObservers(stack: LocalStack, access: Access, files: Files): Remote<ObserverMethods> {
-  const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
-  const options: ObserverOptions = {
-    access,
-    queues: subscribersOf(stack).map(({ name, queueUrl }) => ({ name, queueUrl })),
-    streamArn,
-    messagesFile: files.messages,
-    recordsFile: files.records,
-  };
-  return startRemote(new URL("./observers/main.ts", import.meta.url), [JSON.stringify(options)]);
 }
 
 /** A logical id without CDK's additions. */

@@ -2,8 +2,15 @@ import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/loca
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { expectationOf, findLosses } from "../../scenario/compare.ts";
 import { documentsIn, readDocuments } from "../../scenario/read-documents.ts";
-import { readArchive, readContents, readDeadLetters, readItems, readTable } from "../../scenario/snapshot.ts";
-import type { Truth } from "../provider/protocol.ts";
+import {
+  readArchive,
+  readContents,
+  readDeadLetters,
+  readItems,
+  readTable,
+  typesById,
+} from "../../scenario/snapshot.ts";
+import type { Truth } from "../provider/main.ts";
 import { awaitedEndpoints, deadlineMillis } from "../synthesize.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
@@ -47,7 +54,9 @@ export async function gatherEvidence(
   );
   const announced = new Set(sent.flatMap(({ subjects }) => subjects)).difference(erased);
   const expected = expectationOf(limitedTo(truth, announced), { accepted: () => accepted }, deadLetters);
-  const found = { table, contents, messages: receivedBy(messages), deadLetters: [] };
+  const bySubscriber = [...Map.groupBy(messages, ({ subscriber }) => subscriber)];
+  const received = bySubscriber.map(([name, own]) => [name, typesById(own.map(({ body }) => body))] as const);
+  const found = { table, contents, messages: new Map(received), deadLetters: [] };
   const losses = findLosses({ ...expected, deadLetters: new Set() }, found, subscribersOf(stack));
   const drained = lying.map(({ url, letters }) => [url, letters.map(({ body }) => body)] as const);
   const sought = { ids: [...erased], marks: marksOf(truth.data, erased) };
@@ -123,20 +132,4 @@ export function limitedTo({ snapshot, data }: Truth, announced: ReadonlySet<stri
     snapshot: () => left,
     data: (accountId: string, endpoint: string) => data.get(`${accountId}/${endpoint}`),
   };
-}
-
-/** Type of each received message by id, by subscriber. */
-function receivedBy(messages: Evidence["messages"]): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const bySubscriber = Map.groupBy(messages, ({ subscriber }) => subscriber);
-  return new Map(
-    [...bySubscriber].map(([name, lines]) => [
-      name,
-      new Map(
-        lines.map(({ body }) => {
-          const { id, type } = Object(JSON.parse(body));
-          return [String(id), String(type)] as const;
-        }),
-      ),
-    ]),
-  );
 }

@@ -9,13 +9,7 @@ import type { ChaosSystem } from "../system.ts";
  * How a batch's answer is corrupted: `malformed` is no list of failures, `unknown` names a message outside
  * the batch, `late` starts with a tenth of the function's time left. In each case the whole batch is retried.
  */
-export const corruptions = ["malformed", "unknown", "late"] as const;
-
-export type Corruption = {
-  /** Number of corrupted batches of each type. */
-  counts(): ReadonlyMap<string, number>;
-  stop(): void;
-};
+const corruptions = ["malformed", "unknown", "late"] as const;
 
 const consumers = ["UsersStore", "AccountsStore", "EndpointsStore", "CompanyAccountsStore", "FetchData"];
 
@@ -23,11 +17,7 @@ const consumers = ["UsersStore", "AccountsStore", "EndpointsStore", "CompanyAcco
  * Corrupts every other answer of the functions that process queues, by the seed and the number of processes
  * that started before. The bundles stay as they are.
  */
-export function corruptResponses(
-  { functions, plans }: ChaosSystem,
-  seed: number,
-  directory: string,
-): Corruption {
+export function corruptResponses({ functions, plans }: ChaosSystem, seed: number, directory: string) {
   const targets = consumers.flatMap((name) => {
     const plan = plans.get(name);
     const target = functions.get(name);
@@ -38,21 +28,16 @@ export function corruptResponses(
     target.serve([plan, corrupted(plan, first, join(directory, "corrupted", name))]);
   }
   return {
-    counts: () =>
-      new Map(
-        corruptions.map((how) => {
-          const lines = targets.flatMap(({ target }) => target.log());
-          return [how, lines.filter((line) => line === mark(how)).length];
-        }),
-      ),
+    /** Number of corrupted batches of each type. */
+    counts: () => {
+      const lines = targets.flatMap(({ target }) => target.log());
+      const count = (how: string) => lines.filter((line) => line === `corrupted: ${how}`).length;
+      return new Map<string, number>(corruptions.map((how) => [how, count(how)]));
+    },
     stop: () => {
       for (const { plan, target } of targets) target.serve([plan]);
     },
   };
-}
-
-function mark(how: string): string {
-  return `corrupted: ${how}`;
 }
 
 /**

@@ -1,8 +1,6 @@
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
-import type { ProviderMethods } from "../provider/protocol.ts";
+import type { ProviderMethods } from "../provider/main.ts";
 import type { Remote } from "../remote.ts";
-
-type Provider = Remote<ProviderMethods>;
 
 /** Too large for a message or an item, so it is stored in the bucket. */
 const padding = "x".repeat(400_000);
@@ -18,7 +16,10 @@ const roundsPerRefused = 4;
  * @param round a unique number, so that each round's events are distinct
  * @returns users whom nothing else names
  */
-export async function sendRound(provider: Provider, round: number): Promise<readonly string[]> {
+export async function sendRound(
+  provider: Remote<ProviderMethods>,
+  round: number,
+): Promise<readonly string[]> {
   const { users, accounts, companyAccounts } = await provider.call("createUsers", 3, {
     companyAccounts: 1,
     pictures: 1,
@@ -76,13 +77,13 @@ export async function sendRound(provider: Provider, round: number): Promise<read
   if (round % roundsPerRefused === 1) await sendRefused(provider, round);
   await provider.call("resend", 1);
   await provider.call("replaceMetadata", secondUser, { loan_id: `${secondUser}/${round}` });
-  await provider.call("change", secondAccount, "delete");
+  await provider.call("deleteAccount", secondAccount);
   await provider.call("fetchData", accountId, ["income", "employment"]);
   return others;
 }
 
 /** Sends unreadable bodies, bodies that cannot be understood, and wrong secrets. */
-async function sendRefused(provider: Provider, round: number): Promise<void> {
+async function sendRefused(provider: Remote<ProviderMethods>, round: number): Promise<void> {
   for (const kind of webhookKinds) {
     // An unreadable body of users is not stored: it is answered 503 until the provider gives up.
     if (kind !== "users") await provider.call("fire", kind, `{"action": ${round}, `, {});

@@ -6,13 +6,20 @@ import { appendFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { Access } from "@income-events/local-stack/system.ts";
 import { streamReader } from "../../support/stream-reader.ts";
 import { serve } from "../remote.ts";
-import type { ObserverMethods, ObserverOptions } from "./protocol.ts";
 import { lineOf } from "./record-line.ts";
 
+export type ObserverOptions = {
+  readonly access: Access;
+  readonly queues: readonly { readonly name: string; readonly queueUrl: string }[];
+  readonly streamArn: string;
+  readonly files: { readonly messages: string; readonly records: string };
+};
+
 const [, , json = "{}"] = process.argv;
-const { access, queues, streamArn, messagesFile, recordsFile }: ObserverOptions = JSON.parse(json);
+const { access, queues, streamArn, files }: ObserverOptions = JSON.parse(json);
 const sqs = new SQSClient(access);
 const streams = new DynamoDBStreamsClient(access);
 const append = (file: string, line: object) => appendFileSync(file, `${JSON.stringify(line)}\n`);
@@ -22,7 +29,7 @@ const betweenReadsMs = 250;
 async function readQueue({ name, queueUrl: QueueUrl }: ObserverOptions["queues"][number]): Promise<number> {
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
   for (const { Body = "" } of Messages)
-    append(messagesFile, { subscriber: name, at: Date.now(), body: Body });
+    append(files.messages, { subscriber: name, at: Date.now(), body: Body });
   if (Messages.length > 0) {
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
@@ -55,13 +62,15 @@ function readOn(read: () => Promise<number>): () => Promise<void> {
 }
 
 const readEvents = streamReader(streams, streamArn, (records) => {
-  for (const line of records.flatMap(lineOf)) append(recordsFile, line);
+  for (const line of records.flatMap(lineOf)) append(files.records, line);
 });
 const readings = [...queues.map((queue) => readOn(() => readQueue(queue))), readOn(readEvents)];
 
-const methods: ObserverMethods = {
+const methods = {
+  /** Resolves when everything written before the call is recorded. */
   finish: async () => {
     await Promise.all(readings.map((caughtUp) => caughtUp()));
   },
 };
+export type ObserverMethods = typeof methods;
 serve(methods, async () => undefined);

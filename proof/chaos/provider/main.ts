@@ -1,12 +1,12 @@
 /** The provider in its own process, which records each webhook that it sends with the pipeline's answer. */
 import { appendFileSync } from "node:fs";
 import type { Attempt } from "@income-events/sandbox/delivery/engine.ts";
+import type { FireOptions } from "@income-events/sandbox/environment.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
-import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
+import { type WebhookKind, webhookKinds } from "@income-events/sandbox/webhooks.ts";
 import { eventIdsOf, identityOf } from "../../scenario/traffic.ts";
 import type { SentLine } from "../audit/read-records.ts";
 import { serve } from "../remote.ts";
-import type { ProviderMethods } from "./protocol.ts";
 
 const [, , seed = "1", sentFile = ""] = process.argv;
 
@@ -52,40 +52,45 @@ const sandbox = await startSandbox({
   },
 });
 
-const methods: ProviderMethods = {
-  start: async () => ({ url: sandbox.baseUrl, token: sandbox.token }),
+const methods = {
+  start: () => ({ url: sandbox.baseUrl, token: sandbox.token }),
   createUsers: sandbox.createUsers,
-  fire: (kind, payload, options) => sandbox.fireEvent(kind, payload, options).length,
-  resend: (perKind) => {
+  /** @returns the number of deliveries */
+  fire: (kind: WebhookKind, payload: object | string, options: FireOptions) =>
+    sandbox.fireEvent(kind, payload, options).length,
+  /** Resends the latest events of each kind. */
+  resend: (perKind: number) => {
     for (const kind of webhookKinds) {
       const done = sandbox.deliveries({ kind, status: "delivered" }).slice(-perKind);
       for (const { id } of done) sandbox.resend(id);
     }
   },
-  resendOf: (id) => {
+  /** Resends what was delivered about a person. */
+  resendOf: (id: string) => {
     for (const { kind, body } of announced.get(id)?.values() ?? []) sandbox.fireEvent(kind, body);
   },
-  change: (accountId, how) => {
-    if (how === "disconnect") sandbox.disconnectAccount(accountId);
-    else if (how === "reconnect") sandbox.reconnectAccount(accountId);
-    else sandbox.deleteAccount(accountId);
-  },
-  deleteUser: sandbox.deleteUser,
+  deleteAccount: (accountId: string) => void sandbox.deleteAccount(accountId),
   replaceMetadata: sandbox.replaceMetadata,
   fetchData: sandbox.fetchData,
-  headers: (kind) => sandbox.webhook(kind)?.headers ?? {},
-  limitTries: (most) => {
+  headers: (kind: WebhookKind) => sandbox.webhook(kind)?.headers ?? {},
+  /** Limits the attempts of each webhook from now on; null: until it is answered. */
+  limitTries: (most: number | null) => {
     tries = most ?? undefined;
   },
+  /** Deliveries in progress. */
   pending: () => sandbox.deliveries({ status: "pending" }).length,
   deliveries: () => sandbox.deliveries().length,
+  /** Deliveries that ended without an accepted attempt. */
   givenUp: () => sandbox.deliveries({ status: "given-up" }).length,
+  /** Everything that exists at the provider, and its data by `<account>/<endpoint>`. */
   truth: () => {
     const snapshot = sandbox.snapshot();
     const data = snapshot.endpoints.map(
       ({ accountId, endpoint }) => [`${accountId}/${endpoint}`, sandbox.data(accountId, endpoint)] as const,
     );
-    return { snapshot, data: new Map(data) };
+    return { snapshot, data: new Map<string, unknown>(data) };
   },
 };
+export type ProviderMethods = typeof methods;
+export type Truth = ReturnType<typeof methods.truth>;
 serve(methods, sandbox.close);
