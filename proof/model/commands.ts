@@ -4,7 +4,8 @@ import { userRules } from "../../domain/readiness/readiness.ts";
 import { type Fault, faults } from "./processes.ts";
 import { expectAlways, expectAtRest, expectLatestAttributes } from "./promises.ts";
 import { accountIds, allAccountIds, Provider, type Thing, things, userIds } from "./provider.ts";
-import { type OptionalSettings, Simulation, workQueues } from "./simulation.ts";
+import { Simulation, workQueues } from "./simulation.ts";
+import type { OptionalSettings } from "./surroundings.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
 /** The provider is the model: the state that the pipeline must reach. */
@@ -87,11 +88,6 @@ const redrive = (number: number) =>
     pick(workQueues, (name) => simulation.redrive(name, () => true)),
   );
 
-const fail = () =>
-  command("an outage begins or ends", 0, (_, provider) => {
-    provider.isDown = !provider.isDown;
-  });
-
 const setLoan = (user: (typeof userIds)[number], isOwn: boolean) =>
   command(`metadata${isOwn ? ", with a time," : ""} of user ${userIds.indexOf(user)}`, 0, (_, provider) =>
     provider.setLoan(user, isOwn),
@@ -109,16 +105,18 @@ const deploy = (users: (typeof userRules)[number]) =>
     if (simulation.readiness !== undefined) simulation.readiness = { ...simulation.readiness, users };
   });
 
-const refresh = () => command("the refresher runs", 0, (simulation) => simulation.refresh());
-
-const setToken = () =>
+const withoutChoice = [
+  command("an outage begins or ends", 0, (_, provider) => {
+    provider.isDown = !provider.isDown;
+  }),
+  command("the refresher runs", 0, (simulation) => simulation.refresh()),
   command("an operator sets a token", 0, (simulation, provider) =>
     simulation.secret.set(provider.issueToken()),
-  );
-const revoke = () =>
+  ),
   command("the token is revoked", 0, (simulation, provider) =>
     provider.revoke(simulation.secret.current.token),
-  );
+  ),
+];
 
 const number = fc.nat({ max: 1_000 });
 /** Milliseconds before a step. */
@@ -146,11 +144,8 @@ const commands: fc.Arbitrary<Command>[] = [
   pauses.map(pass),
   number.map(age),
   number.map(redrive),
-  fc.constant(null).map(fail),
   fc.integer({ min: 1, max: 5 }).map(replay),
-  fc.constant(null).map(refresh),
-  fc.constant(null).map(setToken),
-  fc.constant(null).map(revoke),
+  ...withoutChoice.map((each) => fc.constant(each)),
 ];
 
 /** `startsReady`: two accounts are connected, and all that they wait for is read, before the history begins. */
@@ -163,27 +158,20 @@ const settings: fc.Arbitrary<OptionalSettings & { readonly startsReady: boolean 
   hasAttributes: fc.boolean(),
 });
 
-/**
- * Arbitrary histories: `isEnding` is whether a refresh revokes the old token; `queueAhead` as in the
- * simulation.
- */
-export const histories = fc.tuple(
-  fc.boolean(),
-  fc.constantFrom(0, 900, -900),
+/** `isEnding`: whether a refresh revokes the old token; `queueAhead`: as in the simulation. */
+export const histories = fc.record({
+  isEnding: fc.boolean(),
+  queueAhead: fc.constantFrom(0, 900, -900),
   settings,
-  fc.commands(commands, { size: "+1", maxCommands: 150 }),
-);
+  history: fc.commands(commands, { size: "+1", maxCommands: 150 }),
+});
+type History = typeof histories extends fc.Arbitrary<infer T> ? T : never;
 
 /**
  * Runs a history, waits until idle, and checks the promises.
  * @throws if one is broken
  */
-export async function live([isEnding, queueAhead, settings, history]: readonly [
-  boolean,
-  number,
-  OptionalSettings & { readonly startsReady: boolean },
-  Iterable<Command>,
-]): Promise<void> {
+export async function live({ isEnding, queueAhead, settings, history }: History): Promise<void> {
   const provider = new Provider(isEnding);
   const simulation = new Simulation(provider, { queueAhead, settings });
   if (settings.startsReady) {

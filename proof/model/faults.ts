@@ -1,7 +1,8 @@
 import { type Choose, everyChoice } from "./choices.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider, type Thing } from "./provider.ts";
-import { type OptionalSettings, Simulation } from "./simulation.ts";
+import { Simulation } from "./simulation.ts";
+import type { OptionalSettings } from "./surroundings.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
 const [first, second] = accountIds;

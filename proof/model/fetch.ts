@@ -70,7 +70,7 @@ export function fetchBatch(
     clock,
     now,
     random: () => 0.5,
-    log: simulation.log,
+    log: simulation.kept.log,
   });
   return handler({ Records: recordsOf(queue, messages) }, context);
 }

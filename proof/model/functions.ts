@@ -57,7 +57,7 @@ export async function receive(simulation: Surroundings, step: Do, { kind, body }
     isAllowedSource: () => true,
     readSecret: async () => ({ current: secret }),
     now: simulation.now,
-    log: simulation.log,
+    log: simulation.kept.log,
   });
   const { statusCode = 0 } = await handler(httpEvent({ headers: { [secretHeader]: secret }, body }), context);
   return statusCode;
@@ -84,7 +84,7 @@ export function store(
     deadLetterQueueUrl: `${kind} dead`,
     mapping: mappingOf(kind, simulation),
     search: jmespathSearch,
-    log: simulation.log,
+    log: simulation.kept.log,
   });
   return handler({ Records: recordsOf(kind, messages) }, context);
 }
@@ -127,13 +127,13 @@ export async function relayBatch(
     removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
     send,
     queues: { fetch: "fetch", erase: "erase", deadlines: "deadlines" },
-    publish: publisher(send, subscribers, simulation.log),
+    publish: publisher(send, subscribers, simulation.kept.log),
     settings: { source: "urn:model", readByRange: [], documentsUrl: "https://reads.example/", readiness },
     marks: { add: async () => 0, clear: async () => undefined },
     park: () => Promise.reject(new Error("nothing is parked here")),
     now: () => new Date(),
     erasesOnDeletion: false,
-    log: simulation.log,
+    log: simulation.kept.log,
   });
   const records = changes.map((change, index) => writeChange(change, String(from + index)));
   // Through JSON, as Lambda delivers it.
@@ -156,7 +156,7 @@ export function checkDeadlines(
     changeVisibility: visibilityOf(simulation, step),
     send: sender(simulation, step),
     queue: { url: "deadlines", deadLetterUrl: "deadlines dead" },
-    log: simulation.log,
+    log: simulation.kept.log,
   });
   return handler({ Records: recordsOf("deadlines", messages) });
 }
@@ -198,7 +198,7 @@ export async function refreshToken(simulation: Surroundings, step: Do): Promise<
     proofPath: "/users",
     refresh: { marginFraction: 0.5, refreshEveryMinutes: 15 },
     now: simulation.now,
-    log: simulation.log,
+    log: simulation.kept.log,
   });
   await run();
 }

@@ -7,7 +7,7 @@ import { histories, live } from "./commands.ts";
 import { failEachStep, scenarios } from "./faults.ts";
 import { raceEachWay, races } from "./races.ts";
 import { callInHistory, rateHistories } from "./rate.ts";
-import { defaultReadiness } from "./simulation.ts";
+import { defaultReadiness } from "./surroundings.ts";
 import { liveUndisturbed, undisturbedTimes } from "./undisturbed.ts";
 
 const examples = `

@@ -3,13 +3,8 @@ import { type Choose, everyChoice } from "./choices.ts";
 import { announce, drive, giveUp, isBeforeFetch, isReceiving, readFirstPage } from "./drive.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider } from "./provider.ts";
-import {
-  defaultReadiness,
-  type OptionalSettings,
-  Simulation,
-  type SimulationOptions,
-  type WorkQueue,
-} from "./simulation.ts";
+import { Simulation, type WorkQueue } from "./simulation.ts";
+import { defaultReadiness, type OptionalSettings, type SimulationOptions } from "./surroundings.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
 const [account, accountWithPages] = accountIds;
@@ -21,17 +16,11 @@ type Race = (simulation: Simulation) => Promise<readonly Racer[]>;
 /** Possible races of two, starting idle with one known account that has data. */
 export const races = {
   "two consumers with the same event": async (simulation) => {
-    simulation.provider.happen(account, "disconnect", false);
-    await drive(simulation, isReceiving);
-    for (const webhook of simulation.provider.webhooks.slice(-1)) simulation.deliver(webhook);
-    await drive(simulation, isReceiving);
+    await receiveTwice(simulation, false);
     return pollEach(simulation, "accounts");
   },
   "two consumers with the same event, of which one has a new mapping": async (simulation) => {
-    simulation.provider.happen(account, "disconnect", true);
-    await drive(simulation, isReceiving);
-    for (const webhook of simulation.provider.webhooks.slice(-1)) simulation.deliver(webhook);
-    await drive(simulation, isReceiving);
+    await receiveTwice(simulation, true);
     const [one, ...others] = simulation.queue("accounts").visible(simulation.queueTime);
     const old = startedBy(simulation, () => one && simulation.poll("accounts", [one]));
     // This mapping does not read the event's time.
@@ -40,11 +29,12 @@ export const races = {
   },
   "two fetches of the same data": async (simulation) => {
     await announce(simulation, account);
-    return pollTwice(simulation);
+    // SQS redelivers the document's task that is in flight.
+    return [...pollEach(simulation, "fetch"), ...pollAgain(simulation)];
   },
   "a fetch that goes on with pages, and news of them": async (simulation) => {
     await readFirstPage(simulation);
-    return [...pollEach(simulation, "fetch"), news(simulation, accountWithPages)];
+    return [...pollEach(simulation, "fetch"), inTurn(() => announce(simulation, accountWithPages))];
   },
   "a fetch of new data, and a redrive of its task that was given up": async (simulation) => {
     await announce(simulation, account);
@@ -180,14 +170,12 @@ async function interleave(
   }
 }
 
-/** A step that announces new data; its tasks are left to others. */
-function news(simulation: Simulation, accountId: string): Racer {
-  return inTurn(() => announce(simulation, accountId));
-}
-
-/** SQS redelivers a document's tasks that are in flight. */
-function pollTwice(simulation: Simulation): readonly Racer[] {
-  return [...pollEach(simulation, "fetch"), ...pollAgain(simulation)];
+/** Receives a disconnection twice, which two consumers can then store. */
+async function receiveTwice(simulation: Simulation, isOwn: boolean): Promise<void> {
+  simulation.provider.happen(account, "disconnect", isOwn);
+  await drive(simulation, isReceiving);
+  for (const webhook of simulation.provider.webhooks.slice(-1)) simulation.deliver(webhook);
+  await drive(simulation, isReceiving);
 }
 
 function pollAgain(simulation: Simulation): readonly Racer[] {

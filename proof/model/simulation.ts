@@ -1,55 +1,24 @@
 // Functions load it on first use, and that takes longer than the model waits for a step.
 import "#lazy/jmespath";
-import type { PartialList } from "../../adapters/s3/overflow-bucket.ts";
-import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
-import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
-import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
-import type { KindMapping } from "../../domain/event/mapping.ts";
-import type { TokenVersion } from "../../domain/fetch/token.ts";
-import type { ReadinessSettings, UserRule } from "../../domain/readiness/readiness.ts";
-import type { Log } from "../../functions/runtime/log.ts";
-import { defaultMapping } from "../../lib/settings/default-mapping.ts";
-import type { ProviderRead } from "../chaos/audit/find-unready.ts";
-import { keptLog, type LogEntry } from "../support/kept-log.ts";
 import { fetchBatch, fetchLifetime } from "./fetch.ts";
 import { checkDeadlines, findStale, receive, refreshToken, relayBatch, store } from "./functions.ts";
-import { type Do, type Process, Processes } from "./processes.ts";
-import { allAccountIds, endpoint, type Provider, profile, type Webhook } from "./provider.ts";
-import { type Message, Queue } from "./queue.ts";
-import { Reads } from "./reads.ts";
+import { type Process, Processes } from "./processes.ts";
+import { allAccountIds, type Webhook } from "./provider.ts";
+import type { Message } from "./queue.ts";
 import { redriveDeadLetters } from "./redrive.ts";
-import { Secret } from "./secret.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { Table, type TableMutation } from "./table.ts";
+import { Surroundings } from "./surroundings.ts";
 
 export const workQueues = ["users", "accounts", "endpoints", "fetch", "checks", "deadlines"] as const;
 export type WorkQueue = (typeof workQueues)[number];
-const begin = Date.UTC(2026, 0, 1);
 /** Lifetime of a process of each function but the fetch, in milliseconds. */
 const processLifetime = 30_000;
 const batch = 3;
-const tokenKeptFor = 60_000;
 
 /** Whether the queue contains tasks of the function that calls the provider. */
 function isOfTasks(name: WorkQueue): name is "fetch" | "checks" {
   return name === "fetch" || name === "checks";
 }
-
-export type SimulationOptions = {
-  readonly mutation?: TableMutation;
-  /** Difference of SQS's clock from DynamoDB's, in milliseconds. */
-  readonly queueAhead?: number;
-  readonly settings?: OptionalSettings | undefined;
-};
-
-/** Settings that a stage need not have. */
-export type OptionalSettings = {
-  readonly readiness?: { readonly users: UserRule; readonly deadlineSeconds: number } | undefined;
-  readonly hasAttributes?: boolean;
-};
-
-export const defaultReadiness = { users: "all", deadlineSeconds: 3_600 } as const;
 
 /** A possible next action. */
 export type Action = { readonly what: string; readonly run: () => void };
@@ -58,80 +27,9 @@ export type Action = { readonly what: string; readonly run: () => void };
  * The pipeline's own functions with a provider, and simulated queues, table, stream and secret. Each effect
  * of a function is a step, before which anything may happen.
  */
-export class Simulation implements Surroundings {
-  readonly provider: Provider;
-  readonly table: Table;
-  readonly secret: Secret;
-  readonly reads = new Reads();
-  readonly pages = new Map<string, PartialList>();
+export class Simulation extends Surroundings {
   readonly processes = new Processes();
-  readonly subscribers = ["lender", "auditor"] as const;
-  readonly entries: LogEntry[];
-  readonly log: Log;
-  /** Mapping of consumers that start from now on. */
-  accountsMapping: KindMapping = { ...defaultMapping.accounts, time: "time" };
-  /** As the settings of the functions that begin from now on have it. */
-  readiness: ReadinessSettings | undefined;
-  readonly attributes: AttributeExpressions;
-  readonly answered: ProviderRead[] = [];
-  time = begin;
-  readonly #queueAhead: number;
-  readonly #queues = new Map<string, Queue>();
   #relayed = 0;
-  #token: { readonly version: TokenVersion; readonly since: number } | undefined;
-
-  constructor(provider: Provider, { mutation = "none", queueAhead = 0, settings }: SimulationOptions = {}) {
-    const { readiness, hasAttributes = false } = settings ?? {};
-    this.provider = provider;
-    this.#queueAhead = queueAhead;
-    this.readiness = readiness && { endpoints: [endpoint, profile], ...readiness };
-    this.attributes = hasAttributes ? { loanId: "metadata.loan_id" } : {};
-    this.table = new Table(mutation, this.readiness?.endpoints);
-    this.secret = new Secret(provider.issueToken(), this.now);
-    ({ log: this.log, entries: this.entries } = keptLog());
-  }
-
-  readonly now = (): Date => new Date(this.time);
-
-  /** By SQS's clock. */
-  get queueTime(): number {
-    return this.time + this.#queueAhead;
-  }
-
-  queue(name: string): Queue {
-    const isWaiting = name === "checks" || name === "deadlines";
-    const purpose = name === "fetch" ? "ordered tasks" : isWaiting ? "tasks" : "events";
-    const queue = this.#queues.get(name) ?? new Queue(name, purpose);
-    this.#queues.set(name, queue);
-    return queue;
-  }
-
-  /** @param address ends in the name of a queue or dead-letter queue */
-  send(address: string, message: Outgoing): void {
-    const url = address.split("/").at(-1) ?? address;
-    if (url.endsWith(" dead")) this.queue(url.slice(0, -" dead".length)).reject(message, this.queueTime);
-    else this.queue(url).send(message, this.queueTime);
-  }
-
-  hide(address: string, receipt: string, seconds: number): void {
-    this.queue(address.split("/").at(-1) ?? address).hide(receipt, this.queueTime + seconds * 1_000);
-  }
-
-  /** Reads the token as a warm environment does: cached for a while. */
-  tokenReaderOf(step: Do): SecretReader<TokenVersion> {
-    const readAgain = async () => {
-      const version = await step("reads the token", () => this.secret.current);
-      this.#token = { version, since: this.time };
-      return version;
-    };
-    return {
-      read: async () => {
-        const kept = this.#token;
-        return kept !== undefined && this.time - kept.since < tokenKeptFor ? kept.version : readAgain();
-      },
-      readAgain,
-    };
-  }
 
   /** Sends a webhook once; without a 2xx answer it is sent again later. */
   deliver(webhook: Webhook): void {

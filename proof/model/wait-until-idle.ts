@@ -25,7 +25,7 @@ export async function waitUntilIdle(simulation: Simulation): Promise<void> {
 
 /** Runs the scheduled refresher; if it reported that it cannot help, sets a token as an operator does. */
 function healToken(simulation: Simulation): void {
-  const last = simulation.entries.findLast(({ code }) => code.startsWith("TOKEN_"));
+  const last = simulation.kept.entries.findLast(({ code }) => code.startsWith("TOKEN_"));
   if (last?.code === "TOKEN_REFUSED") simulation.secret.set(simulation.provider.issueToken());
   else {
     simulation.pass(refreshEvery);

@@ -15,20 +15,12 @@ import { applyEvent, parseState } from "../../../domain/state/state.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 import { keptLog } from "../../support/kept-log.ts";
 import { DeadLetters, Lease } from "./dead-letters.ts";
-import { TaskList } from "./task-list.ts";
-import {
-  type Fetched,
-  type Piece,
-  placeOfItem,
-  placeOfObject,
-  type StoredEvent,
-  type World,
-} from "./world.ts";
+import { type Fetched, type Piece, placeOfItem, placeOfObject, type StoredEvent, World } from "./world.ts";
 
 type Item = { readonly pk: string; readonly sk: string } & Record<string, unknown>;
 
 /** An erasure's data in memory, with the eraser's ports. */
-export class MemoryWorld extends TaskList implements World {
+export class MemoryWorld extends World {
   readonly ports: EraserDependencies;
   readonly #items = new Map<string, Item>();
   readonly #objects = new Map<string, string>();

@@ -22,37 +22,47 @@ export type Fetched = {
 };
 
 /** An erasure's surroundings: in memory, or in real engines. */
-export type World = {
+export abstract class World {
+  #tasks: readonly EraseMessage[] = [];
   /** The eraser's dependencies. */
-  readonly ports: EraserDependencies;
+  abstract readonly ports: EraserDependencies;
   /** Names of those subjects who are erased. */
-  erased(subjects: readonly Subject[]): Promise<ReadonlySet<string>>;
-  record(stored: StoredEvent): Promise<void>;
-  project(event: IncomeEvent): Promise<void>;
-  link(userId: string, accountId: string): Promise<void>;
-  keepDocument(fetched: Fetched): Promise<void>;
-  putBody(key: string, text: string): Promise<void>;
-  hasBody(key: string): Promise<boolean>;
-  leaveDeadLetter(body: string): Promise<void>;
-  archiveDeadLetter(id: string, body: string): Promise<void>;
+  abstract erased(subjects: readonly Subject[]): Promise<ReadonlySet<string>>;
+  abstract record(stored: StoredEvent): Promise<void>;
+  abstract project(event: IncomeEvent): Promise<void>;
+  abstract link(userId: string, accountId: string): Promise<void>;
+  abstract keepDocument(fetched: Fetched): Promise<void>;
+  abstract putBody(key: string, text: string): Promise<void>;
+  abstract hasBody(key: string): Promise<boolean>;
+  abstract leaveDeadLetter(body: string): Promise<void>;
+  abstract archiveDeadLetter(id: string, body: string): Promise<void>;
   /** Another reader of dead letters hides those that it sees, and is killed. */
-  hideDeadLetters(): Promise<void>;
+  abstract hideDeadLetters(): Promise<void>;
   /** Stores records that the relay gave up, in one batch. */
-  giveUp(id: string, records: readonly string[]): Promise<void>;
-  startReplay(id: string, subject: Subject, reason: string): Promise<void>;
-  /** Sends a message to the eraser's queue. */
-  ask(body: string): Promise<void>;
-  /** All messages of the eraser's queue; empty only if none will come. */
-  tasks(): Promise<readonly EraseMessage[]>;
-  /** Deletes a handled message. */
-  finish(task: EraseMessage): Promise<void>;
+  abstract giveUp(id: string, records: readonly string[]): Promise<void>;
+  abstract startReplay(id: string, subject: Subject, reason: string): Promise<void>;
   /** Advances time: messages hidden by killed readers become visible sooner. */
-  tick(): Promise<void>;
+  abstract tick(): Promise<void>;
   /** Fails every call after this many, as if the function had ended; undefined: none. */
-  failAfter(calls: number | undefined): void;
+  abstract failAfter(calls: number | undefined): void;
   /** Read once, at the end. */
-  pieces(): Promise<readonly Piece[]>;
-};
+  abstract pieces(): Promise<readonly Piece[]>;
+
+  /** Sends a message to the eraser's queue. */
+  async ask(body: string): Promise<void> {
+    this.#tasks = [...this.#tasks, { body }];
+  }
+
+  /** All messages of the eraser's queue; empty only if none will come. A history takes them in any order. */
+  async tasks(): Promise<readonly EraseMessage[]> {
+    return this.#tasks;
+  }
+
+  /** Deletes a handled message. */
+  async finish(task: EraseMessage): Promise<void> {
+    this.#tasks = this.#tasks.filter((each) => each !== task);
+  }
+}
 
 /** Name of an object; of data only its owner, because its suffix depends on the time of writing. */
 export function placeOfObject(key: string): string {

@@ -15,8 +15,7 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
-import { TaskList } from "../../../proof/model/erasure/task-list.ts";
-import type { Fetched, Piece, StoredEvent, World } from "../../../proof/model/erasure/world.ts";
+import { type Fetched, type Piece, type StoredEvent, World } from "../../../proof/model/erasure/world.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import type { TestSystem } from "../../support/engines.ts";
 import { takePieces } from "./engine-pieces.ts";
@@ -127,7 +126,7 @@ export function withFuse<T>(run: () => Promise<T>): Promise<T> {
  * An erasure's surroundings in real engines, with a fixture's queues, buckets and table, which only one world
  * uses at a time.
  */
-export class EngineWorld extends TaskList implements World {
+export class EngineWorld extends World {
   readonly ports: EraserDependencies;
   readonly #system: TestSystem;
   readonly #fixture: ErasureFixture;
