@@ -4,12 +4,13 @@
  */
 import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import { Command, Option } from "commander";
-import { startAlarmStack } from "./alarm-stack.ts";
+import { startScriptedStack } from "../support/scripted-stack.ts";
 import { alarmsWithoutScenario, type Outcome, runScenarios } from "./run.ts";
+import { alarmSettings } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
 const examples = `
-The stage divides its durations, so that conditions of hours last seconds (proof/alarms/alarm-stack.ts).
+The stage divides its durations, so that conditions of hours last seconds (proof/alarms/scenario.ts).
 Takes about two minutes.
 
 Examples:
@@ -27,7 +28,7 @@ const { only } = new Command("npm run proof -- alarms")
 
 const progress = (step: string) => void process.stderr.write(`${step}\n`);
 const wanted = scenarios.filter(({ entry }) => only?.includes(entry) ?? true);
-await using system = await startAlarmStack(progress);
+await using system = await startScriptedStack(alarmSettings, { onProgress: progress });
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, async () => {
     await system[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type AlarmScenario, keyRevoked, nothingToEnd, outOfOrder, times } from "./scenario.ts";
+import { type Conditions, keyRevoked, outOfOrder, times } from "./scenario.ts";
 
 const user = () => ({ action: "create_user", data: { id: randomUUID() } });
 /** @param event the provider's event name */
@@ -11,113 +11,79 @@ export const account = (event = "update_account") => ({
 });
 export const endpoint = () => ({ ...account("update_endpoint"), endpoint: "income", data_available: true });
 
-/** Scenarios that need nothing else to work. */
-export const receivingScenarios: readonly AlarmScenario[] = [
-  {
-    entry: "webhooks-refused",
+export const receivingScenarios = {
+  "webhooks-refused": {
     condition: "20 webhooks carry a wrong secret",
-    make: async ({ send }) => {
-      await times(20, () => send("users", user(), "wrong"));
-      return nothingToEnd;
-    },
+    make: ({ send }) => times(20, () => send("users", user(), { "x-webhook-secret": "wrong" })),
   },
-  {
-    entry: "webhooks-failing",
+  "webhooks-failing": {
     condition: "the receiver's queue refuses 10 webhooks",
-    make: async ({ send, meets }) => {
-      const end = meets(/^UsersReceive/, ["sqs:SendMessage", "sqs:SendMessageBatch"], outOfOrder);
+    make: async ({ send, meets }, ends) => {
+      ends.defer(meets(/^UsersReceive/, ["sqs:SendMessage", "sqs:SendMessageBatch"], outOfOrder));
       await times(10, () => send("users", user()));
-      return end;
     },
   },
-  {
-    entry: "functions-throttled",
+  "functions-throttled": {
     condition: "other functions take all of the account's concurrency, and a consumer is to run ten times",
     make: async ({ stack, functionOf }) => {
       const release = stack.occupyConcurrency(1_000);
       await times(10, () => functionOf(/^EndpointsStore/).invoke('{"Records":[]}'));
       release();
-      return nothingToEnd;
     },
   },
-  {
-    entry: "webhooks-throttled",
+  "webhooks-throttled": {
     condition: "120 webhooks come at once, more than the throttle lets through",
-    make: async ({ send }) => {
-      await Promise.all(Array.from({ length: 120 }, () => send("users", user())));
-      return nothingToEnd;
-    },
+    make: ({ send }) => Promise.all(Array.from({ length: 120 }, () => send("users", user()))),
   },
-  {
-    entry: "events-dead-letters",
+  "events-dead-letters": {
     condition: "a webhook's body is no JSON",
-    make: async ({ send }) => {
-      await send("endpoints", "no JSON");
-      return nothingToEnd;
+    make: ({ send }) => send("endpoints", "no JSON"),
+  },
+  "events-failing": {
+    condition: "a webhook comes, and the consumer may use the table's key no more",
+    isAwaitedLater: true,
+    isLong: true,
+    make: async ({ send, meets }, ends) => {
+      const calls = ["dynamodb:BatchGetItem", "dynamodb:BatchExecuteStatement"];
+      ends.defer(meets(/^UsersStore/, calls, keyRevoked));
+      await send("users", user());
     },
   },
-];
-
-export const eventsFailing: AlarmScenario = {
-  entry: "events-failing",
-  condition: "a webhook comes, and the consumer may use the table's key no more",
-  isAwaitedLater: true,
-  isLong: true,
-  make: async ({ send, meets }) => {
-    const end = meets(/^UsersStore/, ["dynamodb:BatchGetItem", "dynamodb:BatchExecuteStatement"], keyRevoked);
-    await send("users", user());
-    return end;
+  "events-late": {
+    condition: "nobody takes events of company accounts from their queue",
+    isOfSlowness: true,
+    isAwaitedLater: true,
+    make: async ({ send, meets }, ends) => {
+      ends.defer(meets(/^CompanyAccountsStore/, ["sqs:ReceiveMessage"], outOfOrder));
+      const event = { ...account("update_company_account"), company_account_id: randomUUID() };
+      await send("company-accounts", event);
+    },
   },
-};
-
-export const eventsLate: AlarmScenario = {
-  entry: "events-late",
-  condition: "nobody takes events of company accounts from their queue",
-  isOfSlowness: true,
-  isAwaitedLater: true,
-  make: async ({ send, meets }) => {
-    const end = meets(/^CompanyAccountsStore/, ["sqs:ReceiveMessage"], outOfOrder);
-    await send("company-accounts", {
-      ...account("update_company_account"),
-      company_account_id: randomUUID(),
-    });
-    return end;
+  "nothing-received": {
+    isAfterOthers: true,
+    condition: "a webhook comes, and then no other for nothingReceivedHours",
+    isLong: true,
+    prepare: ({ send }) => send("users", user()),
   },
-};
-
-export const nothingReceived: AlarmScenario = {
-  entry: "nothing-received",
-  isAfterOthers: true,
-  condition: "a webhook comes, and then no other for nothingReceivedHours",
-  isLong: true,
-  prepare: ({ send }) => send("users", user()),
-  make: async () => nothingToEnd,
-};
-
-export const canaryMissing: AlarmScenario = {
-  entry: "canary-missing",
-  condition: "the canary's queue refuses messages of the relay",
-  isLong: true,
-  prepare: async ({ functionOf }) => {
-    const { kind } = await functionOf(/^Canary/).invoke("{}");
-    if (kind !== "returned") throw new Error(`The canary ${kind} while nothing was wrong`);
+  "canary-missing": {
+    condition: "the canary's queue refuses messages of the relay",
+    isLong: true,
+    prepare: async ({ functionOf }) => {
+      const { kind } = await functionOf(/^Canary/).invoke("{}");
+      if (kind !== "returned") throw new Error(`The canary ${kind} while nothing was wrong`);
+    },
+    make: async ({ stack, functionOf }, ends) => {
+      const end = stack.gateway.intercept(async ({ action, resources }, phase) => {
+        const isRefused = action.startsWith("sqs:SendMessage") && resources.some((arn) => /Canary/.test(arn));
+        return phase === "before" && isRefused ? outOfOrder : undefined;
+      });
+      ends.defer(end);
+      await functionOf(/^Canary/).invoke("{}");
+    },
   },
-  make: async ({ stack, functionOf }) => {
-    const end = stack.gateway.intercept(async ({ action, resources }, phase) => {
-      const isRefused = action.startsWith("sqs:SendMessage") && resources.some((arn) => /Canary/.test(arn));
-      return phase === "before" && isRefused ? outOfOrder : undefined;
-    });
-    await functionOf(/^Canary/).invoke("{}");
-    return end;
+  "subscriber-behind": {
+    condition: "a user is created, and nobody reads the subscriber's queue",
+    isAwaitedLater: true,
+    make: ({ send }) => send("users", user()),
   },
-};
-
-export const subscriberBehind: AlarmScenario = {
-  entry: "subscriber-behind",
-  condition: "a user is created, and nobody reads the subscriber's queue",
-  isAwaitedLater: true,
-  make: async ({ send }) => {
-    await send("users", user());
-    return nothingToEnd;
-  },
-};
+} satisfies Conditions;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
-import type { AlarmStack } from "./alarm-stack.ts";
-import type { AlarmScenario } from "./scenario.ts";
+import type { ScriptedStack } from "../support/scripted-stack.ts";
+import type { AlarmScenario } from "./scenarios.ts";
 
 export type Outcome = {
   readonly scenario: AlarmScenario;
@@ -37,7 +37,7 @@ export function entryOf({ description }: AlarmPlan): string {
  * @throws for a scenario without an alarm
  */
 export async function runScenarios(
-  system: AlarmStack,
+  system: ScriptedStack,
   scenarios: readonly AlarmScenario[],
   report: (outcome: Outcome) => void,
 ): Promise<readonly Outcome[]> {
@@ -56,7 +56,7 @@ export async function runScenarios(
   return Promise.all(outcomes);
 }
 
-async function runScenario(system: AlarmStack, scenario: AlarmScenario): Promise<Outcome> {
+async function runScenario(system: ScriptedStack, scenario: AlarmScenario): Promise<Outcome> {
   const { stack } = system;
   const alarm = stack.alarmPlans.find((each) => entryOf(each) === scenario.entry);
   if (alarm === undefined) throw new Error(`There is no alarm of the entry ${scenario.entry}`);
@@ -71,16 +71,13 @@ async function runScenario(system: AlarmStack, scenario: AlarmScenario): Promise
     await wait(longLookedAtEveryMs);
   if (await isOn()) return { scenario, alarm, state: "was on before", values: values(), seconds: 0 };
   const began = Date.now();
-  const end = await scenario.make(system);
-  try {
-    while (Date.now() - began < patienceInMs) {
-      await scenario.goOn?.(system);
-      const seconds = (Date.now() - began) / 1_000;
-      if (await isOn()) return { scenario, alarm, state: "raised", values: values(), seconds };
-      await wait(scenario.isLong === true ? longLookedAtEveryMs : lookedAtEveryMs);
-    }
-    return { scenario, alarm, state: "not raised", values: values(), seconds: patienceInMs / 1_000 };
-  } finally {
-    await end();
+  await using ends = new AsyncDisposableStack();
+  await scenario.make?.(system, ends);
+  while (Date.now() - began < patienceInMs) {
+    await scenario.goOn?.(system);
+    const seconds = (Date.now() - began) / 1_000;
+    if (await isOn()) return { scenario, alarm, state: "raised", values: values(), seconds };
+    await wait(scenario.isLong === true ? longLookedAtEveryMs : lookedAtEveryMs);
   }
+  return { scenario, alarm, state: "not raised", values: values(), seconds: patienceInMs / 1_000 };
 }

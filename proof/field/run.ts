@@ -1,30 +1,15 @@
 import { createHash, randomUUID } from "node:crypto";
-import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import {
-  type ProviderAnswer,
-  startTestProvider,
-  type TestProvider,
-} from "@income-events/local-stack/provider.ts";
-import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
-import type { Access } from "@income-events/local-stack/system.ts";
+import { deadLetterQueuesOf } from "@income-events/local-stack/outputs.ts";
+import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
-import { synthesizeProduct } from "../../scripts/product-assembly.ts";
-import compressed from "../../stages/compressed.json" with { type: "json" };
-import { makeToken, type StackSource } from "../alarms/alarm-stack.ts";
 import { readBodies, readDeadLetters } from "../scenario/snapshot.ts";
-import {
-  type AnswerInput,
-  answerInputs,
-  bytesOf,
-  type Sent,
-  type WebhookInput,
-  webhookInputs,
-} from "./inputs.ts";
+import { type ScriptedStack, type StackSource, startScriptedStack } from "../support/scripted-stack.ts";
+import { type AnswerInput, answerInputs, bytesOf, type WebhookInput, webhookInputs } from "./inputs.ts";
 
 /** Problems of an input's outcome; empty if it is as expected. */
 export type FieldResult = { readonly name: string; readonly problems: readonly string[] };
 
-const secret = "the webhooks' secret";
 const patience = 120_000;
 const settings = {
   startEndpoints: ["profile"],
@@ -57,41 +42,22 @@ const message = z.looseObject({
 type Message = z.output<typeof message>;
 
 /** Runs every input on a local stack with a provider that answers as told. */
-export async function runField({
-  synthesize = synthesizeProduct,
-  ...engine
-}: StackSource = {}): Promise<readonly FieldResult[]> {
-  await using cleanup = new AsyncDisposableStack();
-  const product = cleanup.use(await synthesize("compressed", settings));
-  const provider = cleanup.adopt(await startTestProvider(), ({ close }) => close());
-  const stack = cleanup.adopt(
-    await startStack({
-      assembly: product.directory,
-      parameters: { ProviderBaseUrl: provider.url },
-      maximumProcesses: 2,
-      ...engine,
-      deduplicationSeconds: 300 / compressed.divideDurationsBy,
-    }),
-    ({ close }) => close(),
-  );
-  await stack.setSecret(outputOf(stack, "WebhookSecretArn"), JSON.stringify({ current: secret }));
-  await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: makeToken(7_200) }));
-  return [...(await tryWebhooks(stack, provider)), ...(await tryAnswers(stack, provider))];
+export async function runField(source: StackSource = {}): Promise<readonly FieldResult[]> {
+  await using system = await startScriptedStack(settings, source);
+  const results = [...(await tryWebhooks(system))];
+  for (const input of answerInputs) results.push(await tryAnswer(input, system));
+  return results;
 }
 
-async function tryWebhooks(stack: LocalStack, provider: TestProvider): Promise<readonly FieldResult[]> {
-  provider.answer = ({ method, path }) => {
-    if (method !== "GET") return { status: 202, json: {} };
-    return /accounts\/[^/]+$/.test(path) ? { json: { connected: true } } : { json: { data: [] } };
-  };
+async function tryWebhooks({ stack, access, send, output }: ScriptedStack): Promise<readonly FieldResult[]> {
   const refused = new Map<WebhookInput, string[]>();
   for (const input of webhookInputs)
-    for (const sent of input.sent) {
-      const status = await send(stack, sent, bytesOf(sent.file));
-      if (status !== 202) refused.set(input, [...(refused.get(input) ?? []), `${sent.file}: ${status}`]);
+    for (const { kind, file, headers } of input.sent) {
+      const status = await send(kind, bytesOf(file), headers);
+      if (status !== 202) refused.set(input, [...(refused.get(input) ?? []), `${file}: ${status}`]);
     }
   await stack.drained({ deadline: patience });
-  const events = new Map((await takeMessages(stack)).map((each) => [each.id, each]));
+  const events = new Map((await takeMessages({ access, output })).map((each) => [each.id, each]));
   const bySubject = Map.groupBy(
     [...events.values()].filter(({ type }) => !/confirmed$|^data\./.test(type)),
     ({ subject }) => subject,
@@ -105,7 +71,6 @@ async function tryWebhooks(stack: LocalStack, provider: TestProvider): Promise<r
     ];
     return { name: input.name, problems };
   });
-  const access = accessOf(stack);
   const letters = await Promise.all(
     deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
   );
@@ -162,17 +127,10 @@ function ignoredEvents({ functions }: LocalStack): ReadonlyMap<string, number> {
   return ignored;
 }
 
-async function tryAnswers(stack: LocalStack, provider: TestProvider): Promise<readonly FieldResult[]> {
-  const results: FieldResult[] = [];
-  for (const input of answerInputs) results.push(await tryAnswer(input, stack, provider));
-  return results;
-}
-
 /** Reads a document, then reads it again with this answer in between. */
 async function tryAnswer(
   { name, file, status, contentType, isData }: AnswerInput,
-  stack: LocalStack,
-  provider: TestProvider,
+  { stack, access, output, provider, send }: ScriptedStack,
 ): Promise<FieldResult> {
   const bytes = bytesOf(file);
   const given: ProviderAnswer = (response) =>
@@ -182,9 +140,9 @@ async function tryAnswer(
   const account_id = `acct-${file}`;
   const announce = async () => {
     const event = { event: "update_endpoint", request_id: randomUUID(), account_id, endpoint: "income" };
-    await send(stack, { kind: "endpoints" }, JSON.stringify({ ...event, data_available: true }));
+    await send("endpoints", { ...event, data_available: true });
     await stack.drained({ deadline: patience });
-    return (await takeMessages(stack)).flatMap(({ data }) => data.document?.sha256 ?? []);
+    return (await takeMessages({ access, output })).flatMap(({ data }) => data.document?.sha256 ?? []);
   };
   provider.answer = () => good(1);
   const first = await announce();
@@ -206,27 +164,11 @@ async function tryAnswer(
   };
 }
 
-async function send(
-  stack: LocalStack,
-  { kind, headers }: Pick<Sent, "kind" | "headers">,
-  body: string | Buffer,
-): Promise<number> {
-  const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${kind}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-webhook-secret": secret, ...headers },
-    body,
-  });
-  await answer.arrayBuffer();
-  return answer.status;
-}
-
 /** Takes the messages out of the subscriber's queue. */
-async function takeMessages(stack: LocalStack): Promise<readonly Message[]> {
-  const [subscriber] = subscribersOf(stack);
-  const bodies = await readBodies(accessOf(stack), subscriber?.queueUrl ?? "");
+async function takeMessages({
+  access,
+  output,
+}: Pick<ScriptedStack, "access" | "output">): Promise<readonly Message[]> {
+  const bodies = await readBodies(access, output("SubscriberEverythingQueueUrl"));
   return bodies.map((body) => message.parse(JSON.parse(body)));
-}
-
-function accessOf({ gatewayUrl, region, operator }: LocalStack): Access {
-  return { endpoint: gatewayUrl, region, credentials: operator };
 }

@@ -8,92 +8,90 @@ import {
   type ProviderRequest,
   startTestProvider,
 } from "@income-events/local-stack/provider.ts";
-import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import { startStack } from "@income-events/local-stack/stack.ts";
 import { synthesizeProduct } from "../../scripts/product-assembly.ts";
 import compressed from "../../stages/compressed.json" with { type: "json" };
-
-/** The synthesized stack with a provider and engines that fail on request. */
-export type AlarmStack = AsyncDisposable & {
-  readonly stack: LocalStack;
-  readonly sqs: SQSClient;
-  readonly output: (name: string) => string;
-  readonly functionOf: (logicalId: RegExp) => LocalStack["functions"][number];
-  /** Sends a webhook, by default with the right secret; returns the status. */
-  readonly send: (kind: string, body: object | string, secret?: string) => Promise<number>;
-  /** Sets the provider's answer to matching calls (method and path); returns a function that removes it. */
-  readonly answers: (matching: RegExp, answer: ProviderAnswer) => () => void;
-  /** Applies a fault to a function's calls to AWS; returns a function that removes it. */
-  readonly meets: (functionId: RegExp, actions: readonly string[], fault: Fault | "hang") => () => void;
-  /** Sets a token that was issued `ago` seconds before now and lives this many seconds. */
-  readonly setToken: (seconds: number, ago?: number) => Promise<void>;
-};
 
 /** Tests share their run's assemblies and engine. */
 export type StackSource = {
   readonly synthesize?: typeof synthesizeProduct;
   readonly engine?: DynamoDbEngine;
+  readonly onProgress?: (step: string) => void;
 };
+
+export type ScriptedStack = Awaited<ReturnType<typeof startScriptedStack>>;
 
 const secret = "the webhooks' secret";
 
-export async function startAlarmStack(
-  onProgress: (step: string) => void,
-  { synthesize = synthesizeProduct, ...engine }: StackSource = {},
-): Promise<AlarmStack> {
-  await using cleanup = new AsyncDisposableStack();
-  onProgress("Synthesizing the stack of the stage compressed");
-  const product = cleanup.use(await synthesize("compressed", alarmSettings));
-  const provider = cleanup.adopt(await startTestProvider(), ({ close }) => close());
+/**
+ * Starts the stage `compressed` with a provider that answers as told, and engines that fail on request. It has
+ * the secret of the webhooks and a token.
+ * @param changes settings that replace the stage's
+ */
+export async function startScriptedStack(
+  changes: { readonly subscribers: readonly object[]; readonly divideDurationsBy?: number },
+  { synthesize = synthesizeProduct, ...options }: StackSource = {},
+) {
+  await using starting = new AsyncDisposableStack();
+  options.onProgress?.("Synthesizing the stack of the stage compressed");
+  const product = starting.use(await synthesize("compressed", changes));
+  const provider = starting.adopt(await startTestProvider(), ({ close }) => close());
   const overrides: { readonly matching: RegExp; readonly answer: ProviderAnswer }[] = [];
   provider.answer = (request) => {
     const said = `${request.method} ${request.path}`;
     return overrides.findLast(({ matching }) => matching.test(said))?.answer ?? usualAnswer(request);
   };
-  const stack = cleanup.adopt(
+  const { divideDurationsBy } = { ...compressed, ...changes };
+  const stack = starting.adopt(
     await startStack({
       assembly: product.directory,
       parameters: { ProviderBaseUrl: provider.url },
       maximumProcesses: 2,
-      ...engine,
-      deduplicationSeconds: 300 / alarmSettings.divideDurationsBy,
-      onProgress,
+      deduplicationSeconds: 300 / divideDurationsBy,
+      ...options,
     }),
     ({ close }) => close(),
   );
-  const { gatewayUrl: endpoint, region, operator: credentials } = stack;
-  const sqs = cleanup.adopt(new SQSClient({ endpoint, region, credentials }), (client) => client.destroy());
+  const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+  const sqs = starting.adopt(new SQSClient(access), (client) => client.destroy());
   const output = (name: string) => outputOf(stack, name);
-  const functionOf: AlarmStack["functionOf"] = (logicalId) => {
+  const functionOf = (logicalId: RegExp) => {
     const found = stack.functions.find((each) => logicalId.test(each.logicalId));
     if (found === undefined) throw new Error(`The stack has no function ${logicalId}`);
     return found;
   };
-  const setToken: AlarmStack["setToken"] = (seconds, ago = 60) =>
+  /** Sets a token that was issued `ago` seconds before now and lives this many seconds. */
+  const setToken = (seconds: number, ago = 60) =>
     stack.setSecret(output("TokenSecretArn"), JSON.stringify({ token: makeToken(seconds, ago) }));
   await stack.setSecret(output("WebhookSecretArn"), JSON.stringify({ current: secret }));
   await setToken(7_200);
-  const owned = cleanup.move();
+  const cleanup = starting.move();
   return {
     stack,
+    provider,
+    access,
     sqs,
     output,
     functionOf,
     setToken,
-    send: async (kind, body, given = secret) => {
+    /** Sends a webhook, by default with the right secret; returns the status. */
+    send: async (kind: string, body: object | string, headers: Readonly<Record<string, string>> = {}) => {
       const answer = await fetch(`${output("WebhooksUrl")}/${kind}`, {
         method: "POST",
-        headers: { "content-type": "application/json", "x-webhook-secret": given },
-        body: typeof body === "string" ? body : JSON.stringify(body),
+        headers: { "content-type": "application/json", "x-webhook-secret": secret, ...headers },
+        body: typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body),
       });
       await answer.arrayBuffer();
       return answer.status;
     },
-    answers: (matching, answer) => {
+    /** Sets the provider's answer to matching calls (method and path); returns a function that removes it. */
+    answers: (matching: RegExp, answer: ProviderAnswer) => {
       const override = { matching, answer };
       overrides.push(override);
       return () => void overrides.splice(overrides.indexOf(override), 1);
     },
-    meets: (functionId, actions, fault) => {
+    /** Applies a fault to a function's calls to AWS; returns a function that removes it. */
+    meets: (functionId: RegExp, actions: readonly string[], fault: Fault | "hang") => {
       const { name } = functionOf(functionId);
       return stack.gateway.intercept(async ({ principal, action }, phase) =>
         // Receive calls that are already waiting must not return messages either.
@@ -104,7 +102,7 @@ export async function startAlarmStack(
           : undefined,
       );
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
   };
 }
 
@@ -118,50 +116,6 @@ export function makeToken(seconds: number, ago = 0): string {
 /** A working provider: accepts everything, knows every account, and lists no users. */
 function usualAnswer({ method, path }: ProviderRequest): ProviderAnswer {
   if (method !== "GET") return { status: 202, json: {} };
-  if (/\/(accounts|users)\/[^/]+$/.test(path)) return { json: { connected: true } };
+  if (/(accounts|users)\/[^/]+$/.test(path)) return { json: { connected: true } };
   return { json: { data: [], next: null } };
 }
-
-/**
- * Settings of the stage `compressed`, with days of nine seconds and low limits, so that hours of an alarm
- * take seconds. Limits that alarms derive from time-outs and rates follow.
- */
-const alarmSettings = {
-  provider: {
-    ...compressed.provider,
-    paths: { ...compressed.provider.paths, userAccounts: "/api/v0.4/users/{user_id}/accounts" },
-    requestsPerMinute: 60,
-  },
-  divideDurationsBy: 10_000,
-  accountConcurrency: 200,
-  subscribers: [
-    { name: "reader", retentionDays: 1 },
-    {
-      name: "limited",
-      retentionDays: 1,
-      types: ["company-account.deleted"],
-      principals: ["arn:aws:iam::000000000000:role/limited"],
-    },
-  ],
-  webhooks: { throttle: { requestsPerSecond: 1, burst: 50 } },
-  functions: {
-    receive: { reservedConcurrency: 1 },
-    store: { timeoutSeconds: 5 },
-    fetch: { timeoutSeconds: 10 },
-    relay: { timeoutSeconds: 4 },
-    erase: { timeoutSeconds: 5 },
-    archive: { timeoutSeconds: 10 },
-  },
-  relay: { retryAttempts: 2 },
-  fetch: { maxConcurrency: 2, longestOutageHours: 240 },
-  readiness: { endpoints: ["income"] },
-  reconcile: { everyHours: 1, maxDeletions: { percent: 5, atLeast: 2 } },
-  archive: { beforeEndHours: 336 },
-  canary: { withinSeconds: 15 },
-  alarms: {
-    nothingReceivedHours: 1,
-    refusedPerHour: 20,
-    reconciliationDrift: 3,
-    emails: ["on-call@example.com"],
-  },
-};

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AlarmStack, startAlarmStack } from "../../proof/alarms/alarm-stack.ts";
 import { alarmsWithoutScenario, entryOf, type Outcome, runScenarios } from "../../proof/alarms/run.ts";
+import { alarmSettings } from "../../proof/alarms/scenario.ts";
 import { scenarios } from "../../proof/alarms/scenarios.ts";
+import { type ScriptedStack, startScriptedStack } from "../../proof/support/scripted-stack.ts";
 import { fastEngine } from "../support/engines.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 import { shareOfTier } from "../support/share-of-tier.ts";
@@ -14,11 +15,11 @@ const played = shareOfTier(
 );
 
 describe("each alarm of the synthesized stack, on this machine", () => {
-  let system: AlarmStack;
+  let system: ScriptedStack;
   let outcomes: readonly Outcome[];
 
   beforeAll(async () => {
-    system = await startAlarmStack(() => undefined, {
+    system = await startScriptedStack(alarmSettings, {
       synthesize: synthesizeProduct,
       engine: await fastEngine(),
     });

@@ -3,8 +3,8 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { makeToken } from "../../proof/alarms/alarm-stack.ts";
 import { requestOfQueues, requestsAtRest } from "../../proof/bench/price/idle.ts";
+import { makeToken } from "../../proof/support/scripted-stack.ts";
 import { fastEngine } from "../support/engines.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 
