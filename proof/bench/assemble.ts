@@ -5,10 +5,12 @@ import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import type { IConstruct } from "constructs";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { type Bundle, bundle } from "../../lib/function/bundle.ts";
 import { writeFiles } from "../../lib/function/code-files.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { leftOutOfIds } from "../../lib/instance.ts";
+import { pascalCase } from "../../lib/names.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
 import { documented } from "../../scripts/documents/stage-template.ts";
 import { byParts, type Implementation, type Part, parts } from "./implementations.ts";
@@ -119,6 +121,10 @@ function codeDirectory(root: string, entry: string): string {
   return join(root, entry.replace(/\.ts$/, ""));
 }
 
+const actions = ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLInsert"].map(
+  (name) => `dynamodb:${name}`,
+);
+
 /** Adds what a peer needs beyond our stack: its kind, write permissions, a table for idempotency. */
 function letPeerWork(stack: Stack): void {
   const idempotency = new dynamodb.Table(stack, "Idempotency", {
@@ -142,16 +148,10 @@ function letPeerWork(stack: Stack): void {
       .split("/")
       .filter((id) => id !== leftOutOfIds)
       .slice(1);
-    each.addEnvironment("WEBHOOK_KIND", kindOf(kind));
+    each.addEnvironment("WEBHOOK_KIND", webhookKinds.find((name) => pascalCase(name) === kind) ?? "");
     each.addEnvironment("IDEMPOTENCY_TABLE", idempotency.tableName);
     for (const table of tables) {
-      table.grant(
-        each,
-        ...["GetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"].map(
-          (name) => `dynamodb:${name}`,
-        ),
-      );
-      table.grant(each, "dynamodb:PartiQLInsert");
+      table.grant(each, ...actions);
     }
   }
 }
@@ -163,11 +163,6 @@ const peerChanges = ["EVENT#", "DATA#"].map((prefix) => ({
     dynamodb: { NewImage: { sk: { S: [{ prefix }] } } },
   }),
 }));
-
-/** Converts `CompanyAccounts` to `company-accounts`. */
-function kindOf(construct: string): string {
-  return construct.replace(/(?<!^)[A-Z]/g, "-$&").toLowerCase();
-}
 
 function all<T extends IConstruct>(stack: Stack, type: abstract new (...args: never[]) => T): readonly T[] {
   return stack.node.findAll().filter((each): each is T => each instanceof type);

@@ -4,13 +4,6 @@ import { type Part, sumOfParts } from "./implementations.ts";
 import { newTableWrites, secondsOf } from "./price/bill.ts";
 import type { Counts } from "./price/counts.ts";
 
-export type Limit = {
-  readonly name: string;
-  readonly value: string;
-  /** Rate at which the limit is reached. */
-  readonly eventsPerSecond: number;
-  readonly type: LimitType;
-};
 type LimitType = "setting" | "raised on request" | "fixed" | "design";
 
 const aws = "https://docs.aws.amazon.com";
@@ -33,7 +26,7 @@ const leastShards = 4;
  * @param counts of our implementation
  * @param busiestShare share of all deliveries that the busiest kind of webhook has
  */
-export function limitsOf(settings: Settings, counts: Counts, busiestShare: number): readonly Limit[] {
+export function limitsOf(settings: Settings, counts: Counts, busiestShare: number) {
   const per = (count: number) => count / counts.events;
   const seconds = (part: Part) => per(secondsOf(counts, part));
   const [writes, reads, deliveries] = [per(counts.writeUnits), per(counts.readUnits), per(counts.deliveries)];
@@ -83,6 +76,7 @@ export function limitsOf(settings: Settings, counts: Counts, busiestShare: numbe
       type,
       name,
       value: `${value.toLocaleString("en")} ${unit}`,
+      /** Rate at which the limit is reached. */
       eventsPerSecond: value / perEvent,
     }))
     .filter(({ eventsPerSecond }) => Number.isFinite(eventsPerSecond))

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
-import { Command, InvalidArgumentError } from "commander";
-import { type Context, full, quick } from "./context.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Context } from "./context.ts";
 import { type Measurement, measurements, measurementsOf, rowNames } from "./measurements.ts";
-import { calculate, record } from "./page.ts";
+import { updatePage } from "./page.ts";
 import { linesOf } from "./rows/row.ts";
 
 const help = `
@@ -21,32 +21,28 @@ Examples:
   npm run bench -- --calculate                  after a change of a price, a quota or a resource`;
 
 type Options = {
-  readonly quick?: boolean;
-  readonly rows?: readonly Measurement[];
-  readonly document?: boolean;
-  readonly calculate?: boolean;
+  readonly quick?: true;
+  readonly rows: readonly Measurement[];
+  readonly document?: true;
+  readonly calculate?: true;
 };
 
-/** Parses the command line. Prints help or the error, and exits. */
-function parseOptions() {
-  const {
-    rows,
-    quick = false,
-    ...options
-  } = new Command("npm run bench --")
-    .description(
-      "Measures this pipeline and the alternatives that a user would write, in one run on this machine.",
-    )
-    .option("--quick", "fewer rounds, without the rows that need a long run")
-    .option("--rows <names>", "only these rows, separated by commas, and those measured with them", rowsOf)
-    .option("--document", "record the figures in docs/evidence/cost-and-capacity.md; use an idle machine")
-    .option("--calculate", "update that page's calculated tables, without measuring")
-    .addHelpText("after", help)
-    .showHelpAfterError("npm run bench -- --help lists options and rows")
-    .parse()
-    .opts<Options>();
-  return { ...options, quick, measurements: (rows ?? measurements).filter((each) => !quick || each.isQuick) };
-}
+const options = new Command("npm run bench --")
+  .description(
+    "Measures this pipeline and the alternatives that a user would write, in one run on this machine.",
+  )
+  .option("--quick", "fewer rounds, without the rows that need a long run")
+  .addOption(
+    new Option("--rows <names>", "only these rows, separated by commas, and those measured with them")
+      .argParser(rowsOf)
+      .default(measurements, "all"),
+  )
+  .option("--document", "record the figures in docs/evidence/cost-and-capacity.md; use an idle machine")
+  .option("--calculate", "update that page's calculated tables, without measuring")
+  .addHelpText("after", help)
+  .showHelpAfterError("npm run bench -- --help lists options and rows")
+  .parse()
+  .opts<Options>();
 
 function rowsOf(names: string): readonly Measurement[] {
   try {
@@ -56,7 +52,6 @@ function rowsOf(names: string): readonly Measurement[] {
   }
 }
 
-const options = parseOptions();
 const began = performance.now();
 const say = (text: string) => {
   const seconds = String(Math.round((performance.now() - began) / 1000)).padStart(4);
@@ -74,9 +69,10 @@ function originOf(now: Date): string {
 }
 
 async function measure(): Promise<void> {
-  const recordedAs = options.document === true ? originOf(new Date()) : undefined;
-  const context: Context = { effort: options.quick ? quick : full, recordedAs, onProgress: say };
-  for (const { rows, measure } of options.measurements) {
+  const recordedAs = options.document ? originOf(new Date()) : undefined;
+  const context: Context = { isQuick: options.quick === true, recordedAs, onProgress: say };
+  for (const { rows, isQuick, measure } of options.rows) {
+    if (options.quick && !isQuick) continue;
     say(`measuring ${rows.join(", ")}`);
     // Reports a failure and continues with the other measurements.
     const measured = await measure(context).catch((error: unknown) => {
@@ -85,10 +81,10 @@ async function measure(): Promise<void> {
       return [];
     });
     for (const line of measured.flatMap(linesOf)) process.stdout.write(`${line}\n`);
-    if (recordedAs !== undefined) record(measured, recordedAs);
+    if (recordedAs !== undefined) updatePage(measured, recordedAs);
   }
   say("done");
 }
 
-if (options.calculate === true) calculate();
+if (options.calculate) updatePage();
 else await measure();

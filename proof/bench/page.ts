@@ -17,12 +17,12 @@ import {
   type Bill,
   backupsOf,
   billOf,
+  floodOf,
   restoreOf,
   totalOf,
 } from "./price/bill.ts";
 import type { LoadName } from "./price/count.ts";
 import { type Counts, readCounts } from "./price/counts.ts";
-import { floodOf } from "./price/flood.ts";
 import { busyMetricsOf, type IdleLine, idleOf, sumOf, typicalOf } from "./price/idle.ts";
 import { prices } from "./price/prices.ts";
 import { type Row, shownRatio } from "./rows/row.ts";
@@ -37,14 +37,10 @@ export function withCalculations(page: string): string {
   return withBlocks(page, calculations(), "bench");
 }
 
-export function calculate(): void {
-  writeFileSync(pageFile, withCalculations(readFileSync(pageFile, "utf8")));
-}
-
 const resultsHead = "row|figure|ours|theirs|ours over theirs|goal||rounds|measured".split("|");
 
 /** Replaces rows of the page by name, in the order of the benchmark. */
-export function withRows(page: string, rows: readonly Row[], origin: string): string {
+function withRows(page: string, rows: readonly Row[], origin: string): string {
   const [, block = ""] = page.split(beginOf("results", "bench"));
   const lines = block
     .slice(0, block.indexOf("<!-- end -->"))
@@ -69,8 +65,8 @@ function cellsOf({ name, figure, ours, rounds, comparisons }: Row, origin: strin
   });
 }
 
-/** Writes measured rows and the tables calculated from the counts. */
-export function record(rows: readonly Row[], origin: string): void {
+/** Writes measured rows, if any, and the tables calculated from the counts. */
+export function updatePage(rows: readonly Row[] = [], origin = ""): void {
   writeFileSync(pageFile, withCalculations(withRows(readFileSync(pageFile, "utf8"), rows, origin)));
 }
 
@@ -94,16 +90,13 @@ function calculations(): Readonly<Record<string, string>> {
     return counts;
   };
   const accessLogBytes = accessLogBytesOf(documentedStage());
-  const billFor = (load: LoadName, implementation: Implementation) =>
-    billOf(countsOf(load, implementation), implementation, accessLogBytes);
-  const usual = countsOf("usual", "ours");
   return {
     sources: `Counted on ${origin}; prices of ${prices.region} on ${prices.date}; quotas on ${quotasDate}.`,
-    ...costs((load, implementation) => billFor(load, implementation)),
+    ...costs((load, each) => billOf(countsOf(load, each), each, accessLogBytes)),
     flood: floodTable(accessLogBytes),
     backups: backupsTable(),
     restore: restoreTable(),
-    ...capacity(usual),
+    limits: limitsTable(countsOf("usual", "ours")),
   };
 }
 
@@ -203,18 +196,13 @@ function idleTable(...designs: readonly (readonly IdleLine[])[]): string {
   return table(["a month", ...heads], [...rows, all], 1);
 }
 
-function capacity(usual: Counts) {
-  const settings = documentedSettings();
+function limitsTable(usual: Counts): string {
   const kinds = Object.groupBy(
     workload({ seed: 41, events: usual.events, duplicates: 0.3 }),
     ({ kind }) => kind,
   );
   const busiest = Math.max(...Object.values(kinds).map((deliveries) => deliveries.length));
-  const limits = limitsOf(settings, usual, busiest / usual.deliveries);
-  return {
-    limits: table(
-      ["limit", "value", "events a second", "type"],
-      limits.map((each) => [each.name, each.value, about(each.eventsPerSecond, 2), each.type]),
-    ),
-  };
+  const limits = limitsOf(documentedSettings(), usual, busiest / usual.deliveries);
+  const rows = limits.map((each) => [each.name, each.value, about(each.eventsPerSecond, 2), each.type]);
+  return table(["limit", "value", "events a second", "type"], rows);
 }

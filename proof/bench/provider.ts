@@ -3,13 +3,7 @@ import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 
-export type BenchProvider = AsyncDisposable & {
-  readonly baseUrl: string;
-  readonly calls: () => number;
-  /** Number of waits for it; overlapping calls count as one. */
-  readonly rounds: () => number;
-  readonly isAnswering: () => boolean;
-};
+export type BenchProvider = Awaited<ReturnType<typeof startProvider>>;
 
 /** Size and delay of its answers; may change between requests. */
 export type Answers = { items: number; delayInMillis: number };
@@ -57,10 +51,7 @@ function documentNameIn(path = ""): string {
 export type Fault = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
 export type FaultAt = (millis: number) => Fault | undefined;
 
-export async function startProvider(
-  faultAt: FaultAt = () => undefined,
-  answers: Answers = usual,
-): Promise<BenchProvider> {
+export async function startProvider(faultAt: FaultAt = () => undefined, answers: Answers = usual) {
   let calls = 0;
   let rounds = 0;
   let answering = 0;
@@ -91,6 +82,7 @@ export async function startProvider(
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     calls: () => calls,
+    /** Number of waits for it; overlapping calls count as one. */
     rounds: () => rounds,
     isAnswering: () => answering > 0,
     [Symbol.asyncDispose]: () => closeServer(server),

@@ -4,15 +4,13 @@ import { type StreamRecord, streamRecord } from "@income-events/local-stack/sour
 import { streamReader } from "../../support/stream-reader.ts";
 import { failedIn } from "./queues.ts";
 
-/** Returns the changes since the last call that the stream's event source would deliver, in order. */
-export type ChangeReader = () => Promise<readonly StreamRecord[]>;
-
+/** @returns a function that reads the changes since its last call that the event source would deliver, in order */
 export function readChanges(
   client: DynamoDBStreamsClient,
   streamArn: string,
   region: string,
   isTaken: EventFilter,
-): ChangeReader {
+): () => Promise<readonly StreamRecord[]> {
   const found: StreamRecord[] = [];
   const read = streamReader(client, streamArn, (records) =>
     found.push(...records.map((record) => streamRecord(record, streamArn, region, new Date()))),

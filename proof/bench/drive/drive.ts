@@ -12,12 +12,6 @@ import { type RunningImplementation, webhookSecret } from "./running-implementat
 
 export type Spent = { invocations: number; cpuMicros: number; maxResidentBytes: number };
 
-export type Driven = {
-  readonly spent: Readonly<Record<Part, Readonly<Spent>>>;
-  /** Requests of the event sources to receive and delete messages, without those to an empty queue. */
-  readonly sourceRequests: QueueRequests;
-};
-
 export type DriveOptions = {
   /** Webhooks to deliver before the queues and the stream are drained. */
   readonly atOnce?: number;
@@ -42,7 +36,7 @@ export async function drive(
   running: RunningImplementation,
   webhooks: readonly Webhook[],
   { atOnce = usualAtOnce, onProgress = () => undefined }: DriveOptions = {},
-): Promise<Driven> {
+) {
   const driver = new Driver(running, [...new Set(webhooks.map(({ kind }) => kind))]);
   let startedAt = Number.NEGATIVE_INFINITY;
   for (let start = 0; start < webhooks.length; start += atOnce) {
@@ -60,7 +54,8 @@ export async function drive(
     onProgress(start + some.length);
   }
   await driver.drainHidden();
-  return { spent: driver.spent, sourceRequests: driver.sourceRequests };
+  const { spent, sourceRequests } = driver;
+  return { spent, sourceRequests };
 }
 
 /** Event of a webhook from API Gateway. */
@@ -80,6 +75,7 @@ export function webhookEvent(kind: WebhookKind, body: string): object {
 
 class Driver {
   readonly spent = byParts((): Spent => ({ invocations: 0, cpuMicros: 0, maxResidentBytes: 0 }));
+  /** Requests of the event sources to receive and delete messages, without those to an empty queue. */
   sourceRequests: QueueRequests = { all: 0, fifo: 0 };
   readonly #running: RunningImplementation;
   readonly #stores: readonly (readonly [string, LocalFunction])[];

@@ -5,30 +5,17 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { type Delay, realDelay } from "@income-events/local-stack/lambda/delay.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type EventFilter, parseEventFilter } from "@income-events/local-stack/sources/event-filter.ts";
-import { type LocalFunction, type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
-import type { Access } from "@income-events/local-stack/system.ts";
+import { startStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
 import { type AssembleOptions, assemble } from "../assemble.ts";
-import type { Implementation, Part } from "../implementations.ts";
+import type { Implementation } from "../implementations.ts";
 import type { BenchProvider } from "../provider.ts";
-import { type ChangeReader, readChanges } from "./changes.ts";
-import { countRequests, type QueueRequests } from "./queues.ts";
+import { readChanges } from "./changes.ts";
+import { countRequests } from "./queues.ts";
 
 export const webhookSecret = "bench-secret";
 
-/** An implementation that runs on this machine with its own engines. */
-export type RunningImplementation = AsyncDisposable & {
-  readonly implementation: Implementation;
-  readonly stack: LocalStack;
-  readonly access: Access;
-  readonly sqs: SQSClient;
-  readonly changes: ChangeReader;
-  /** Billed requests of its functions to SQS so far. */
-  readonly queueRequests: () => QueueRequests;
-  readonly memoryMb: Readonly<Record<Part, number>>;
-  /** Returns a function by the start of its logical id, such as `UsersStore`. */
-  readonly function: (name: string) => LocalFunction;
-};
+export type RunningImplementation = Awaited<ReturnType<typeof startImplementation>>;
 
 export type ImplementationOptions = AssembleOptions & {
   /** Maximum processes of each function. */
@@ -37,12 +24,13 @@ export type ImplementationOptions = AssembleOptions & {
   readonly keepsMuch?: boolean;
 };
 
+/** Runs an implementation on this machine with its own engines. */
 export async function startImplementation(
   implementation: Implementation,
   { baseUrl }: Pick<BenchProvider, "baseUrl">,
   { processes = 1, keepsMuch = false, ...options }: ImplementationOptions = {},
-): Promise<RunningImplementation> {
-  const cleanup = new AsyncDisposableStack();
+) {
+  await using starting = new AsyncDisposableStack();
   const { directory, memoryMb } = assemble(implementation, options);
   const { hasEventSources = false } = options;
   const stack = await startStack({
@@ -53,22 +41,25 @@ export async function startImplementation(
     maximumProcesses: processes,
     delay: hasEventSources ? realDelay : never,
   });
-  cleanup.defer(() => stack.close());
+  starting.defer(() => stack.close());
   await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: "bench-token" }));
   await stack.setSecret(outputOf(stack, "WebhookSecretArn"), JSON.stringify({ current: webhookSecret }));
   const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-  const sqs = cleanup.adopt(new SQSClient(access), (client) => client.destroy());
-  const streams = cleanup.adopt(new DynamoDBStreamsClient(access), (client) => client.destroy());
+  const sqs = starting.adopt(new SQSClient(access), (client) => client.destroy());
+  const streams = starting.adopt(new DynamoDBStreamsClient(access), (client) => client.destroy());
   const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
+  const cleanup = starting.move();
   return {
     implementation,
     stack,
     access,
     sqs,
     memoryMb,
+    /** Billed requests of its functions to SQS so far. */
     queueRequests: countRequests(stack.gateway),
     changes: readChanges(streams, streamArn, stack.region, filterOf(directory)),
-    function: (name) => {
+    /** Returns a function by the start of its logical id, such as `UsersStore`. */
+    function: (name: string) => {
       const found = stack.functions.find(({ logicalId }) => logicalId.startsWith(name));
       if (found === undefined) throw new Error(`no function's logical id begins with ${name}`);
       return found;

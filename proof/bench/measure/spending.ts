@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Driven, type DriveOptions, drive } from "../drive/drive.ts";
+import { type DriveOptions, drive, type Spent } from "../drive/drive.ts";
 import { type RunningImplementation, startImplementation } from "../drive/running-implementation.ts";
 import { type Implementation, implementations, type Part, parts, titles } from "../implementations.ts";
 import { type BenchProvider, startProvider } from "../provider.ts";
@@ -8,7 +8,9 @@ import { type Webhook, type WorkloadShape, workload } from "../workload.ts";
 /**
  * Resources that an implementation used for a load, counted at the gateway and in the functions' processes.
  */
-export type Spending = Pick<Driven, "spent"> & Readonly<Record<Counter, number>>;
+export type Spending = Readonly<Record<Counter, number>> & {
+  readonly spent: Readonly<Record<Part, Spent>>;
+};
 
 type Counter = keyof ReturnType<typeof counted>;
 
@@ -117,74 +119,49 @@ function partIn(logicalId: string): Part | undefined {
 /** Resources that each implementation used, by round. */
 export type Measured = Readonly<Record<Implementation, readonly Spending[]>>;
 
-type Contender = { readonly running: RunningImplementation; readonly provider: BenchProvider };
-
-/** Implementations running side by side, each with its own engines and provider. */
-export class Contenders implements AsyncDisposable {
-  readonly delivered: Webhook[] = [];
-  readonly #cleanup: AsyncDisposableStack;
-  readonly #contenders: readonly Contender[];
-  readonly #onProgress: (step: string) => void;
-
-  static async start(
-    onProgress: (step: string) => void,
-    which: readonly Implementation[] = implementations,
-  ): Promise<Contenders> {
-    await using starting = new AsyncDisposableStack();
-    const contenders: Contender[] = [];
-    for (const implementation of which) {
-      onProgress(`starting ${titles[implementation]}`);
-      const provider = starting.use(await startProvider());
-      contenders.push({
-        running: starting.use(await startImplementation(implementation, provider)),
-        provider,
-      });
-    }
-    return new Contenders(starting.move(), contenders, onProgress);
+/** Starts implementations side by side, each with its own engines and provider. */
+export async function startContenders(
+  onProgress: (step: string) => void,
+  which: readonly Implementation[] = implementations,
+) {
+  await using starting = new AsyncDisposableStack();
+  const contenders: { readonly running: RunningImplementation; readonly provider: BenchProvider }[] = [];
+  for (const implementation of which) {
+    onProgress(`starting ${titles[implementation]}`);
+    const provider = starting.use(await startProvider());
+    const running = starting.use(await startImplementation(implementation, provider));
+    contenders.push({ running, provider });
   }
-
-  private constructor(
-    cleanup: AsyncDisposableStack,
-    contenders: readonly Contender[],
-    onProgress: (step: string) => void,
-  ) {
-    this.#cleanup = cleanup;
-    this.#contenders = contenders;
-    this.#onProgress = onProgress;
-  }
-
-  get running(): readonly RunningImplementation[] {
-    return this.#contenders.map(({ running }) => running);
-  }
-
-  of(implementation: Implementation): Contender {
-    const found = this.#contenders.find(({ running }) => running.implementation === implementation);
-    if (found === undefined) throw new Error(`${implementation} is not running`);
-    return found;
-  }
-
-  /**
-   * Runs the same loads on all. Each round starts with another implementation, because later ones find warmer
-   * caches.
-   * @param shape each round adds its number to the seed
-   */
-  async measure(shape: WorkloadShape, rounds: number): Promise<Measured> {
-    const found: Record<Implementation, Spending[]> = { ours: [], powertools: [], plain: [], floor: [] };
-    for (let round = 0; round < rounds; round += 1) {
-      const load = workload({ ...shape, seed: shape.seed + round });
-      this.delivered.push(...load);
-      const turns = this.#contenders.map((_, turn) => (turn + round) % this.#contenders.length);
-      for (const { running, provider } of turns.flatMap((turn) => this.#contenders[turn] ?? [])) {
-        found[running.implementation].push(await spendingOf(running, load, provider));
-        const share = Math.round(shape.duplicates * 100);
-        const title = titles[running.implementation];
-        this.#onProgress(`${share} % duplicates, round ${round + 1} of ${rounds}, ${title}`);
+  const delivered: Webhook[] = [];
+  const cleanup = starting.move();
+  return {
+    delivered,
+    running: contenders.map(({ running }) => running),
+    of: (implementation: Implementation) => {
+      const found = contenders.find(({ running }) => running.implementation === implementation);
+      if (found === undefined) throw new Error(`${implementation} is not running`);
+      return found;
+    },
+    /**
+     * Runs the same loads on all. Each round starts with another implementation, because later ones find warmer
+     * caches.
+     * @param shape each round adds its number to the seed
+     */
+    measure: async (shape: WorkloadShape, rounds: number): Promise<Measured> => {
+      const found: Record<Implementation, Spending[]> = { ours: [], powertools: [], plain: [], floor: [] };
+      for (let round = 0; round < rounds; round += 1) {
+        const load = workload({ ...shape, seed: shape.seed + round });
+        delivered.push(...load);
+        const first = round % contenders.length;
+        for (const { running, provider } of [...contenders.slice(first), ...contenders.slice(0, first)]) {
+          found[running.implementation].push(await spendingOf(running, load, provider));
+          const share = Math.round(shape.duplicates * 100);
+          const title = titles[running.implementation];
+          onProgress(`${share} % duplicates, round ${round + 1} of ${rounds}, ${title}`);
+        }
       }
-    }
-    return found;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#cleanup.disposeAsync();
-  }
+      return found;
+    },
+    [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
+  };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { messageOfData, messageOfEvent, profileKey, profileUpdate, type Task } from "./job.ts";
+import { messageOfData, messageOfEvent, profileKey, profileUpdate } from "./job.ts";
+import type { Task } from "./payloads.ts";
 
 const eventImage = z.object({
   sk: z.string().startsWith("EVENT#"),

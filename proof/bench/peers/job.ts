@@ -16,21 +16,6 @@ export type Facts = {
   readonly connected?: boolean;
 };
 
-/** Message from the receiver to the consumer. */
-export type Received = {
-  readonly id: string;
-  readonly kind: string;
-  readonly receivedAt: string;
-  readonly payload: unknown;
-};
-
-/** A call to make at the provider. */
-export type Task = {
-  readonly task: "start" | "read";
-  readonly accountId: string;
-  readonly endpoint?: string;
-};
-
 /** Identifies a webhook as our implementation does: equal bodies are one event. */
 export function identify(kind: string, body: string): string {
   return createHash("sha256").update(`${kind}\n`).update(body).digest("base64url");
@@ -85,25 +70,12 @@ export function messageOfEvent(facts: Facts, id: string, time: string): string {
 /** Message to the subscriber about fetched data. */
 export function messageOfData(accountId: string, endpoint: string, digest: string, time: string): string {
   const subject = `account/${accountId}/${endpoint}`;
-  return message({
-    id: `${subject}.1`,
-    type: "data.updated",
-    subject,
-    time,
-    data: { accountId, endpoint, content: digest },
-  });
+  const data = { accountId, endpoint, content: digest };
+  return message({ id: `${subject}.1`, type: "data.updated", subject, time, data });
 }
 
-type Message = {
-  readonly id: string;
-  readonly type: string;
-  readonly subject: string;
-  readonly time: string;
-  readonly data: object;
-};
-
-function message({ id, type, subject, time, data }: Message): string {
-  return JSON.stringify({ specversion: "1.0", id, source: "/bench", type, subject, time, data });
+function message(fields: object): string {
+  return JSON.stringify({ specversion: "1.0", source: "/bench", ...fields });
 }
 
 export const digestOf = (content: string) => createHash("sha256").update(content).digest("base64url");

@@ -27,6 +27,7 @@ export const payload = z.union([
 ]);
 export type Payload = z.output<typeof payload>;
 
+/** Message from the receiver to the consumer. */
 export const received = z.object({
   id: z.string(),
   kind: z.string(),
@@ -34,8 +35,12 @@ export const received = z.object({
   payload,
 });
 
+export type Received = z.output<typeof received>;
+
+/** A call to make at the provider. */
 export const task = z.object({
   task: z.enum(["start", "read"]),
   accountId: z.uuid(),
   endpoint: z.string().exactOptional(),
 });
+export type Task = z.output<typeof task>;

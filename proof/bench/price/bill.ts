@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { webhookKinds } from "../../../domain/event/events.ts";
 import type { Settings } from "../../../lib/settings/settings.ts";
 import { copiesAtOnce } from "../../../packages/cli/commands/restore.ts";
 import { documentedSettings, type Resource } from "../../../scripts/documents/stage-template.ts";
@@ -86,10 +87,7 @@ export const newTableWrites = 4_000;
  * and writes it once.
  * @param writeMillis duration of a write, which is longer from outside the region
  */
-export function restoreOf(
-  items: number,
-  writeMillis: number,
-): { readonly dollars: number; readonly minutes: number } {
+export function restoreOf(items: number, writeMillis: number) {
   const itemsAReadUnit = 4;
   const readUnits = (2 * items) / itemsAReadUnit;
   const writesASecond = Math.min(newTableWrites, copiesAtOnce / (writeMillis / 1_000));
@@ -107,6 +105,22 @@ export function backupsOf({ everyHours, keepDays }: NonNullable<Settings["recove
   return {
     tableGigabyte: vaults * backups * prices.tableBackupGigabyteMonth,
     bucketGigabyte: vaults * prices.bucketBackupGigabyteMonth,
+  };
+}
+
+/**
+ * Maximum costs of a day of refused webhooks: each route gets all that its throttle allows. A receiver that
+ * runs for a few milliseconds refuses each.
+ * @param requestsPerSecond limit of each route; beyond it API Gateway answers 429, which is not billed
+ */
+export function floodOf(requestsPerSecond: number, accessLogBytes: number) {
+  const requests = webhookKinds.length * requestsPerSecond * 86_400;
+  const log = (accessLogBytes / bytesPerGigabyte) * prices.logGigabyte;
+  return {
+    requests,
+    apiDollars: requests * prices.apiRequest,
+    /** Lambda's requests and the access log. */
+    otherDollars: requests * (prices.lambdaRequest + log),
   };
 }
 

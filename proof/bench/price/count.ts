@@ -1,9 +1,9 @@
 import { startImplementation } from "../drive/running-implementation.ts";
-import { byParts, type Implementation } from "../implementations.ts";
+import { type Implementation, parts } from "../implementations.ts";
 import { countWaits, spendingOf } from "../measure/spending.ts";
 import { type Answers, documentOf, startProvider, usual } from "../provider.ts";
 import { workload } from "../workload.ts";
-import type { Counted } from "./counts.ts";
+import { type Counted, counts } from "./counts.ts";
 
 const shape = { events: 100, duplicates: 0.3, items: 2, atOnce: 140 };
 
@@ -42,26 +42,14 @@ export async function countImplementation(
     const before = waits();
     const { spent, secretReads: _, ...used } = await spendingOf(running, webhooks, provider, { atOnce });
     const waited = waits();
-    const of = byParts((part) => ({ ...spent[part], waits: waited[part] - before[part] }));
-    found.set(name, {
-      events,
-      deliveries: webhooks.length,
-      dataBytes: Buffer.byteLength(documentOf("", items)),
-      receiveInvocations: of.receive.invocations,
-      receiveCpuMicros: of.receive.cpuMicros,
-      receiveWaits: of.receive.waits,
-      storeInvocations: of.store.invocations,
-      storeCpuMicros: of.store.cpuMicros,
-      storeWaits: of.store.waits,
-      relayInvocations: of.relay.invocations,
-      relayCpuMicros: of.relay.cpuMicros,
-      relayWaits: of.relay.waits,
-      fetchInvocations: of.fetch.invocations,
-      fetchCpuMicros: of.fetch.cpuMicros,
-      fetchWaits: of.fetch.waits,
-      subscriberWaits: waited.subscriber - before.subscriber,
-      ...used,
-    });
+    const ofParts = parts.flatMap((part) => [
+      [`${part}Invocations`, spent[part].invocations],
+      [`${part}CpuMicros`, spent[part].cpuMicros],
+      [`${part}Waits`, waited[part] - before[part]],
+    ]);
+    const dataBytes = Buffer.byteLength(documentOf("", items));
+    const all = { events, deliveries: webhooks.length, dataBytes, ...Object.fromEntries(ofParts), ...used };
+    found.set(name, { ...counts.parse(all), subscriberWaits: waited.subscriber - before.subscriber });
     onProgress(`counted ${name}, ${implementation}`);
   }
   return found;

@@ -10,7 +10,7 @@ const ofParts = parts.flatMap((part) => perPart.map((figure) => `${part}${figure
  * Total resources of one implementation for one load. `…Waits` is the number of waits for AWS or the
  * provider; overlapping calls count as one wait. Requests to SQS are counted as billed.
  */
-const counts = z.record(
+export const counts = z.record(
   z.enum([
     ...(["events", "deliveries", "dataBytes"] as const),
     ...ofParts,

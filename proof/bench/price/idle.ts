@@ -58,13 +58,7 @@ const rule = z.object({
 const lambda = z.object({ MemorySize: z.number() });
 
 /** Resources used by a month's scheduled runs. */
-type ScheduledRuns = {
-  readonly runs: number;
-  readonly gigabyteSeconds: number;
-  readonly requests: ReadonlyMap<string, number>;
-};
-
-function scheduledRuns(resources: readonly Resource[]): ScheduledRuns {
+function scheduledRuns(resources: readonly Resource[]) {
   const queues = resources.filter(({ id, type }) => type === "AWS::SQS::Queue" && id.includes("DeadLetters"));
   const requests = new Map<string, number>();
   let [runs, gigabyteSeconds] = [0, 0];

@@ -16,14 +16,16 @@ import { type Webhook, workload } from "../workload.ts";
 import { median, quantile, type Row, rowOf } from "./row.ts";
 
 const drained = { deadline: 180_000 };
+/** Distinct events of a round. */
+const events = 1_000;
+const rateRounds = 7;
 const latencyRounds = 3;
 
 /**
  * Measures the path from the webhooks' API to the subscriber's queue, with event sources as synthesized: the
  * highest rate, and the latency at half of it.
  */
-export async function flowRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
-  const { events, rounds } = effort.flow;
+export async function flowRows({ onProgress }: Context): Promise<readonly Row[]> {
   await using provider = await startProvider();
   const options = { hasEventSources: true, processes: 2, keepsMuch: true };
   await using ours = await startImplementation("ours", provider, options);
@@ -39,9 +41,9 @@ export async function flowRows({ effort, onProgress }: Context): Promise<readonl
     return events / seconds;
   };
   const rates: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round <= rateRounds; round += 1) {
     const pair = { ours: await perSecond(ours), theirs: await perSecond(theirs) };
-    onProgress(`highest rate, round ${round} of ${rounds}`);
+    onProgress(`highest rate, round ${round} of ${rateRounds}`);
     // The first round warms up the processes.
     if (round === 0) continue;
     rates.ours.push(pair.ours);
@@ -111,10 +113,10 @@ const schedule: FaultAt = (millis) => {
  * Calls to the provider over the minimum: one for each connected account and endpoint with data, and one to
  * detect each fault.
  */
-export async function providerCallsRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
+export async function providerCallsRows({ onProgress }: Context): Promise<readonly Row[]> {
   await using provider = await startProvider(schedule);
   await using ours = await startImplementation("ours", provider, { hasEventSources: true, processes: 2 });
-  const load = workload({ seed: 77, events: effort.providerCalls.events, duplicates: 0 });
+  const load = workload({ seed: 77, events, duplicates: 0 });
   const least = load.filter(({ body }) => /connect_account|update_endpoint/.test(body)).length + 2;
   await flowThrough(ours, load, asFastAsPossible);
   await ours.stack.drained(drained);

@@ -5,7 +5,7 @@ import { type Spending, spendingOf } from "../measure/spending.ts";
 import { startProvider } from "../provider.ts";
 import { workload } from "../workload.ts";
 import { exponentOf, type Row, rowOf } from "./row.ts";
-import { largestProcess } from "./spending-rows.ts";
+import { eventsOf, largestProcess } from "./spending-rows.ts";
 
 /** Leases of the provider's rate follow the clock: the requests of a load vary by one percent. */
 const nothingMore = { atMost: 1.01 };
@@ -27,11 +27,11 @@ export async function inlineRows(context: Context): Promise<readonly Row[]> {
 }
 
 /** @throws if no message contains a document, or one contains a document that it must not */
-async function countsOf({ effort, onProgress }: Context, isInline: boolean) {
+async function countsOf({ isQuick, onProgress }: Context, isInline: boolean) {
   onProgress(`documents ${isInline ? "in messages" : "by reference"}`);
   await using provider = await startProvider();
   await using ours = await startImplementation("ours", provider, { isInline });
-  const load = workload({ seed: 7_000, events: effort.spending.events, duplicates: 0 });
+  const load = workload({ seed: 7_000, events: eventsOf(isQuick), duplicates: 0 });
   let contents = 0;
   ours.stack.gateway.intercept(async ({ action, isFromFunction, body }, phase) => {
     if (phase === "before" && action === "sqs:SendMessageBatch" && isFromFunction)
@@ -47,9 +47,10 @@ async function countsOf({ effort, onProgress }: Context, isInline: boolean) {
   return { requests, writes };
 }
 
+const loads = [1_000, 10_000, 100_000];
+
 /** Growth of our writes, CPU time and memory with the number of events, load after load on the same table. */
-export async function growthRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
-  const { loads } = effort.growth;
+export async function growthRows({ onProgress }: Context): Promise<readonly Row[]> {
   await using provider = await startProvider();
   await using ours = await startImplementation("ours", provider, { keepsMuch: true });
   const points: (readonly [number, Spending])[] = [];

@@ -1,28 +1,31 @@
 import type { Context } from "../context.ts";
 import { requireNothingLost } from "../drive/snapshot.ts";
 import { type Peer, parts } from "../implementations.ts";
-import { Contenders, type Measured, type Spending, spendingOf } from "../measure/spending.ts";
+import { type Measured, type Spending, spendingOf, startContenders } from "../measure/spending.ts";
 import { type Goal, type Row, rowOf } from "./row.ts";
 
 type Figure = (spending: Spending) => number;
 type PeerGoal = Goal & { readonly over: Peer };
 
+/** Distinct events of a round. */
+export const eventsOf = (isQuick: boolean) => (isQuick ? 100 : 140);
+
 /**
  * Costs of events at 0 %, 30 % and 90 % duplicate deliveries: all implementations take the same loads.
  * @throws if an implementation ends with missing or additional records or messages
  */
-export async function spendingRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
-  const { events, rounds } = effort.spending;
-  await using contenders = await Contenders.start(onProgress);
+export async function spendingRows({ isQuick, onProgress }: Context): Promise<readonly Row[]> {
+  const events = eventsOf(isQuick);
+  await using contenders = await startContenders(onProgress);
   const measure = (duplicates: number, count: number, seed: number) =>
     contenders.measure({ seed, events, duplicates }, count);
   // Warms up the processes.
-  const first = await measure(0.3, effort.isQuick ? 1 : 2, 1_000);
+  const first = await measure(0.3, isQuick ? 1 : 2, 1_000);
   const none = await measure(0, 1, 2_000);
   const known = contenders.delivered.slice(-events);
   const { running, provider } = contenders.of("ours");
   const again = await spendingOf(running, known, provider);
-  const some = await measure(0.3, rounds, 3_000);
+  const some = await measure(0.3, isQuick ? 3 : 21, 3_000);
   const most = await measure(0.9, 1, 4_000);
   await requireNothingLost(contenders.running, contenders.delivered);
 
@@ -38,7 +41,7 @@ export async function spendingRows({ effort, onProgress }: Context): Promise<rea
   return [
     ...tableRows({ none, some, most, again }, events),
     ...timeRows(some, events),
-    ...(effort.isQuick ? [] : [secrets]),
+    ...(isQuick ? [] : [secrets]),
   ];
 }
 

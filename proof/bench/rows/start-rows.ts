@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -23,7 +23,9 @@ import { type Row, rowOf } from "./row.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 const once = join(import.meta.dirname, "../measure/import-once.ts");
-const result = z.object({ millis: z.number(), residentBytes: z.number() });
+const run = promisify(execFile);
+const freshRun = z.object({ millis: z.number(), residentBytes: z.number() });
+type FreshRun = z.output<typeof freshRun>;
 
 /** Environment variables that the modules read on import. */
 const environment = {
@@ -40,19 +42,23 @@ const environment = {
   WEBHOOK_KIND: "accounts",
 };
 
+/** Fresh processes for each bundle. */
+const runsOf = (isQuick: boolean) => (isQuick ? 3 : 41);
+
 /** Bundles to import: an implementation, the SDK's clients alone, or nothing. */
 const imported = ["ours", "powertools", "clients", "empty"] as const;
 type Imported = (typeof imported)[number];
 
 /** Import time (less that of an empty bundle) and memory of each bundle in fresh processes. */
-export async function importRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
+export async function importRows({ isQuick, onProgress }: Context): Promise<readonly Row[]> {
   const rows: Row[] = [];
+  const runs = runsOf(isQuick);
   for (const part of ["receive", "store"] as const) {
     const files = imported.map((name) => [name, join(bundleDirectory(name, part), "index.mjs")] as const);
     const found: Record<Imported, FreshRun[]> = { ours: [], powertools: [], clients: [], empty: [] };
-    for (let run = 1; run <= effort.imports; run += 1) {
-      for (const [name, file] of files) found[name].push(await runFresh({ file, environment }));
-      onProgress(`import of ${part}, ${run} of ${effort.imports}`);
+    for (let run = 1; run <= runs; run += 1) {
+      for (const [name, file] of files) found[name].push(await runFresh(file, environment));
+      onProgress(`import of ${part}, ${run} of ${runs}`);
     }
     const millis = (name: Imported) =>
       found[name].map((each, run) => each.millis - (found.empty[run]?.millis ?? 0));
@@ -71,7 +77,7 @@ export async function importRows({ effort, onProgress }: Context): Promise<reado
 }
 
 /** Latency of the first webhook in a fresh process: import, secret and queue, over TLS. */
-export async function firstCallRows({ effort, onProgress }: Context): Promise<readonly Row[]> {
+export async function firstCallRows({ isQuick, onProgress }: Context): Promise<readonly Row[]> {
   await using standIn = await startTlsStandIn();
   const eventFile = join(scratchDirectory("event"), "event.json");
   const load = workload({ seed: 1, events: 10, duplicates: 0 });
@@ -85,12 +91,13 @@ export async function firstCallRows({ effort, onProgress }: Context): Promise<re
     NODE_EXTRA_CA_CERTS: standIn.certificateFile,
   };
   const millis: Record<"ours" | "powertools", number[]> = { ours: [], powertools: [] };
-  for (let run = 1; run <= effort.imports; run += 1) {
+  const runs = runsOf(isQuick);
+  for (let run = 1; run <= runs; run += 1) {
     for (const name of ["ours", "powertools"] as const) {
       const file = join(bundleDirectory(name, "receive"), "index.mjs");
-      millis[name].push((await runFresh({ file, eventFile, environment: standInEnvironment })).millis);
+      millis[name].push((await runFresh(file, standInEnvironment, eventFile)).millis);
     }
-    onProgress(`first call, ${run} of ${effort.imports}`);
+    onProgress(`first call, ${run} of ${runs}`);
   }
   return [
     rowOf("first-call", "ms from start to the first answer", millis.ours, [
@@ -127,45 +134,26 @@ function gzipBytes(directory: string): number {
     .reduce((sum, name) => sum + gzipSync(readFileSync(join(directory, name)), { level: 9 }).byteLength, 0);
 }
 
-/** Time in a fresh process to import a bundle, and to answer its first event if one is given. */
-type FreshRun = z.output<typeof result>;
-
-type FreshProcess = {
-  readonly file: string;
-  readonly eventFile?: string;
-  readonly environment: Readonly<Record<string, string>>;
-};
-
-/** @throws with the output of the process if it fails */
-function runFresh({ file, eventFile = "", environment }: FreshProcess): Promise<FreshRun> {
+/**
+ * Imports a bundle in a fresh process, and lets it answer its first event if one is given.
+ * @throws with the output of the process if it fails
+ */
+async function runFresh(file: string, env: NodeJS.ProcessEnv, eventFile = ""): Promise<FreshRun> {
   const args = ["--input-type=module", "--eval", stripped(once), file, eventFile];
-  const child = spawn(process.execPath, args, {
-    env: { ...environment },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => {
-      if (code === 0) resolve(result.parse(JSON.parse(said.trim().split("\n").at(-1) ?? "")));
-      else reject(new Error(`${file} ended with ${code}: ${said}`));
-    });
-  });
+  const { stderr } = await run(process.execPath, args, { env });
+  return freshRun.parse(JSON.parse(stderr.trim().split("\n").at(-1) ?? ""));
 }
 
-/** Answers a function's first calls to AWS over TLS, without delay, so that only the caller is measured. */
-type TlsStandIn = AsyncDisposable & { readonly url: string; readonly certificateFile: string };
-
-/** @throws if openssl is not installed, which creates the certificate (valid for an hour) */
-async function startTlsStandIn(): Promise<TlsStandIn> {
+/**
+ * Answers a function's first calls to AWS over TLS, without delay, so that only the caller is measured.
+ * @throws if openssl is not installed, which creates the certificate (valid for a day)
+ */
+async function startTlsStandIn() {
   const directory = scratchDirectory("tls");
   const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
   const subject = ["-subj", "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1"];
   const request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, ...subject];
-  await promisify(execFile)("openssl", request);
+  await run("openssl", request);
   const server = createServer(
     { key: await readFile(key), cert: await readFile(cert) },
     async (message, response) => {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { drive } from "../../../proof/bench/drive/drive.ts";
 import { requireNothingLost } from "../../../proof/bench/drive/snapshot.ts";
-import { Contenders } from "../../../proof/bench/measure/spending.ts";
+import { startContenders } from "../../../proof/bench/measure/spending.ts";
 import { workload } from "../../../proof/bench/workload.ts";
 
 const load = workload({ seed: 3, events: 20, duplicates: 0.3 });
 
 describe("implementations that take the same load", () => {
   it("count if both have all of it, and end the run if one has more than the other", async () => {
-    await using contenders = await Contenders.start(() => undefined, ["ours", "floor"]);
+    await using contenders = await startContenders(() => undefined, ["ours", "floor"]);
     for (const running of contenders.running) await drive(running, load);
     await requireNothingLost(contenders.running, load);
 

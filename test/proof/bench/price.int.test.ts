@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import * as keys from "../../../adapters/dynamodb/keys.ts";
 import { scanCost } from "../../../domain/recovery/scan-cost.ts";
 import { pageFile, withCalculations } from "../../../proof/bench/page.ts";
-import { floodOf } from "../../../proof/bench/price/flood.ts";
+import { floodOf } from "../../../proof/bench/price/bill.ts";
 import { idleOf, queueSourcesIn, sumOf } from "../../../proof/bench/price/idle.ts";
 import { prices } from "../../../proof/bench/price/prices.ts";
 import {

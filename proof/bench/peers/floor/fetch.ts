@@ -1,11 +1,10 @@
 import { BatchWriteItemCommand, DynamoDBClient, type WriteRequest } from "@aws-sdk/client-dynamodb";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { SQSEvent } from "aws-lambda";
 import { dataKey, digestOf, variable } from "../job.ts";
 import { cachedSecret, callProvider } from "../provider.ts";
 
 const table = new DynamoDBClient({});
-const readToken = cachedSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), "token");
+const readToken = cachedSecret("TOKEN_SECRET_ARN", "token");
 
 /** Sends one request for the changes of all messages. */
 export async function handler({ Records }: SQSEvent) {

@@ -1,13 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import { digestOf, identify, type Received, secretHeader, variable } from "../job.ts";
-import { payload } from "../payloads.ts";
+import { digestOf, identify, secretHeader, variable } from "../job.ts";
+import { payload, type Received } from "../payloads.ts";
 import { cachedSecret } from "../provider.ts";
 
 const queues = new SQSClient({});
-const readSecret = cachedSecret(new SecretsManagerClient({}), variable("WEBHOOK_SECRET_ARN"), "current");
+const readSecret = cachedSecret("WEBHOOK_SECRET_ARN", "current");
 const kind = variable("WEBHOOK_KIND");
 
 export async function handler({ headers, body: raw = "" }: APIGatewayProxyEventV2) {

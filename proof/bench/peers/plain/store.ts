@@ -3,23 +3,13 @@ import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
 import { eventKey, factsOf, variable } from "../job.ts";
 import { received } from "../payloads.ts";
+import { eachRecord } from "./each-record.ts";
 
 const table = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
   marshallOptions: { removeUndefinedValues: true },
 });
 
-export async function handler({ Records }: SQSEvent) {
-  const batchItemFailures: { itemIdentifier: string }[] = [];
-  for (const { body, messageId } of Records) {
-    try {
-      await store(body);
-    } catch (error) {
-      console.error(JSON.stringify({ message: "event failed", messageId, error: String(error) }));
-      batchItemFailures.push({ itemIdentifier: messageId });
-    }
-  }
-  return { batchItemFailures };
-}
+export const handler = ({ Records }: SQSEvent) => eachRecord(Records, store);
 
 async function store(body: string): Promise<void> {
   const { id, kind, receivedAt, payload } = received.parse(JSON.parse(body));

@@ -4,7 +4,6 @@ import { DynamoDBPersistenceLayer } from "@aws-lambda-powertools/idempotency/dyn
 import { Logger } from "@aws-lambda-powertools/logger";
 import { JSONStringified } from "@aws-lambda-powertools/parser/helpers";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import middy from "@middy/core";
 import type { SQSEvent, SQSRecord } from "aws-lambda";
@@ -15,7 +14,7 @@ import { cachedSecret, callProvider } from "../provider.ts";
 const logger = new Logger({ serviceName: "fetch" });
 const table = DynamoDBDocumentClient.from(new DynamoDBClient({}));
 const processor = new BatchProcessor(EventType.SQS);
-const readToken = cachedSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), "token");
+const readToken = cachedSecret("TOKEN_SECRET_ARN", "token");
 const message = JSONStringified(task);
 
 // Keyed by message: a later task for the same data is a different one.

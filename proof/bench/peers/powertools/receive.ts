@@ -4,17 +4,16 @@ import { injectLambdaContext } from "@aws-lambda-powertools/logger/middleware";
 import { JSONStringified } from "@aws-lambda-powertools/parser/helpers";
 import { parser } from "@aws-lambda-powertools/parser/middleware";
 import { APIGatewayProxyEventV2Schema } from "@aws-lambda-powertools/parser/schemas/api-gatewayv2";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import middy from "@middy/core";
 import type { z } from "zod";
-import { identify, type Received, secretHeader, variable } from "../job.ts";
-import { payload } from "../payloads.ts";
+import { identify, secretHeader, variable } from "../job.ts";
+import { payload, type Received } from "../payloads.ts";
 import { cachedSecret } from "../provider.ts";
 
 const logger = new Logger({ serviceName: "receive" });
 const queues = new SQSClient({});
-const readSecret = cachedSecret(new SecretsManagerClient({}), variable("WEBHOOK_SECRET_ARN"), "current");
+const readSecret = cachedSecret("WEBHOOK_SECRET_ARN", "current");
 const kind = variable("WEBHOOK_KIND");
 
 const schema = APIGatewayProxyEventV2Schema;
