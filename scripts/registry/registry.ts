@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -62,21 +62,16 @@ async function listing(
       const contents = each.folder === undefined ? new Uint8Array() : await keptTarball(each, kept);
       const integrity = `sha512-${createHash("sha512").update(contents).digest("base64")}`;
       const { scripts: _scripts, ...manifest } = each.manifest;
-      return [
-        each.version,
-        { ...manifest, dist: { tarball: `${url}${addressOf(each)}`, integrity } },
-      ] as const;
+      const dist = { tarball: `${url}${addressOf(each)}`, integrity };
+      return [each.version, { ...manifest, dist }] as const;
     }),
   );
+  const byVersion = (one: string, other: string) => one.localeCompare(other, "en", { numeric: true });
   const latest = versions
     .map(({ version }) => version)
-    .sort(byVersion)
+    .toSorted(byVersion)
     .at(-1);
   return { name, "dist-tags": { latest }, versions: Object.fromEntries(described) };
-}
-
-function byVersion(one: string, other: string): number {
-  return one.localeCompare(other, "en", { numeric: true });
 }
 
 /** Standard URL path of a tarball: yarn records any other in its lockfile. */
@@ -84,22 +79,28 @@ function addressOf({ name, version }: LockedPackage): string {
   return `${name.replace(/^.*\//, "")}-${version}.tgz`;
 }
 
-function fileOf({ name, version }: LockedPackage): string {
-  return `${name.replace("/", "+")}-${version}.tgz`;
-}
-
 const making = new Map<string, Promise<Uint8Array>>();
 
 function keptTarball(locked: LockedPackage, kept: string): Promise<Uint8Array> {
-  const file = join(kept, fileOf(locked));
+  const file = join(kept, `${locked.name.replace("/", "+")}-${locked.version}.tgz`);
   const made = making.get(file) ?? make(locked, file);
   making.set(file, made);
   return made;
 }
 
-async function make({ folder = "", isAnother }: LockedPackage, file: string): Promise<Uint8Array> {
+const run = promisify(execFile);
+const compress = promisify(gzip);
+const deterministic = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0"];
+
+/** Makes npm's tarball of an installed package, with the packages that it bundles and no others. */
+async function make({ folder = "", manifest }: LockedPackage, file: string): Promise<Uint8Array> {
   if (existsSync(file)) return readFileSync(file);
-  const contents = await tarballOf(folder, isAnother);
+  const bundles = "bundleDependencies" in manifest || "bundledDependencies" in manifest;
+  const others = bundles ? "--exclude=./node_modules/.*" : "--exclude=./node_modules";
+  const args = ["-cf", "-", "-C", folder, ...deterministic, "--format=ustar", others];
+  const options = { encoding: "buffer", maxBuffer: 2 ** 30 } as const;
+  const { stdout } = await run("tar", [...args, "--transform=s,^\\.,package,", "."], options);
+  const contents = await compress(stdout, { level: 1 });
   // Renamed into place, since other processes may do the same.
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, contents);
@@ -114,8 +115,6 @@ type LockedPackage = {
   /** Installation folder; absent: it is for another platform. */
   readonly folder?: string;
   readonly manifest: Readonly<Record<string, unknown>>;
-  /** Whether a path below the folder is a separate package that npm nested there. */
-  readonly isAnother: (path: string) => boolean;
 };
 
 const folderOfAll = "node_modules/";
@@ -126,80 +125,20 @@ const folderOfAll = "node_modules/";
  */
 function lockedPackages(repository: string): ReadonlyMap<string, readonly LockedPackage[]> {
   const lock = fieldsOf(JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8")), "the lock");
-  const entries = Object.entries(fieldsOf(lock.packages, "packages"));
-  const bundled = new Set(
-    entries.flatMap(([path, entry]) => (isFields(entry) && entry.inBundle === true ? [path] : [])),
-  );
   const packages = new Map<string, LockedPackage[]>();
-  for (const [path, entry] of entries) {
+  for (const [path, entry] of Object.entries(fieldsOf(lock.packages, "packages"))) {
     const at = path.lastIndexOf(folderOfAll);
     if (at < 0 || !isFields(entry) || entry.link === true) continue;
     const name = path.slice(at + folderOfAll.length);
+    const version = String(entry.version);
     const others = packages.get(name) ?? [];
-    if (others.some(({ version }) => version === entry.version)) continue;
-    packages.set(name, [...others, lockedPackage(repository, path, name, { entry, bundled })]);
+    if (others.some((other) => other.version === version)) continue;
+    const folder = join(repository, path);
+    const file = join(folder, "package.json");
+    const installed = existsSync(file)
+      ? { folder, manifest: fieldsOf(JSON.parse(readFileSync(file, "utf8")), file) }
+      : { manifest: { name, ...entry } };
+    packages.set(name, [...others, { name, version, ...installed }]);
   }
   return packages;
-}
-
-function lockedPackage(
-  repository: string,
-  path: string,
-  name: string,
-  {
-    entry,
-    bundled,
-  }: { readonly entry: Readonly<Record<string, unknown>>; readonly bundled: ReadonlySet<string> },
-): LockedPackage {
-  const folder = join(repository, path);
-  const file = join(folder, "package.json");
-  const isInstalled = existsSync(file);
-  return {
-    name,
-    version: String(entry.version),
-    manifest: isInstalled ? fieldsOf(JSON.parse(readFileSync(file, "utf8")), file) : { name, ...entry },
-    ...(isInstalled && { folder }),
-    isAnother: (below) => {
-      const [, inside = ""] = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(below) ?? [];
-      // Scope folders are searched.
-      if (inside === "" || /^@[^/]+$/.test(inside)) return below.startsWith("node_modules/.");
-      return !bundled.has(`${path}/${folderOfAll}${inside}`);
-    },
-  };
-}
-
-const compress = promisify(gzip);
-
-/**
- * Deterministic npm tarball of a folder.
- * @param isLeftOut by path below the folder
- */
-function tarballOf(folder: string, isLeftOut: (path: string) => boolean): Promise<Uint8Array> {
-  const same = ["--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "--format=ustar"];
-  const args = [
-    "-cf",
-    "-",
-    ...same,
-    "--transform=s,^,package/,",
-    "--null",
-    "--verbatim-files-from",
-    "-T",
-    "-",
-  ];
-  return new Promise((resolve, reject) => {
-    const options = { cwd: folder, encoding: "buffer", maxBuffer: 2 ** 30 } as const;
-    const tar = execFile("tar", args, options, (error, contents) =>
-      error === null ? resolve(compress(contents, { level: 1 })) : reject(error),
-    );
-    tar.stdin?.end(filesIn(folder, "", isLeftOut).sort().join("\0"));
-  });
-}
-
-/** Includes names that begin with a dot. */
-function filesIn(folder: string, below: string, isLeftOut: (path: string) => boolean): string[] {
-  return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
-    const path = `${below}${entry.name}`;
-    if (isLeftOut(path)) return [];
-    return entry.isDirectory() ? filesIn(folder, `${path}/`, isLeftOut) : [path];
-  });
 }

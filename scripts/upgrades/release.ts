@@ -4,14 +4,6 @@ import { diffTemplate, ResourceImpact } from "@aws-cdk/cloudformation-diff";
 import { z } from "zod";
 import { templateOf } from "../documents/stage-template.ts";
 
-/** A pipeline as an app may have deployed it. */
-export type StageToRecord = {
-  readonly name: string;
-  /** Whether it is in an app's stack, with the id `instance`, or its own stack. */
-  readonly inAnApp: boolean;
-  readonly settings: unknown;
-};
-
 /** Id of the construct in an app, which prefixes the names of outputs and resources. */
 export const instance = "Lending";
 
@@ -55,7 +47,7 @@ const everything = {
 };
 
 /** Recorded stages: minimal, typical and with everything. */
-const stagesToRecord: readonly StageToRecord[] = [
+const stagesToRecord: readonly z.output<typeof stage>[] = [
   {
     name: "a construct in an app",
     inAnApp: true,
@@ -84,11 +76,11 @@ const summary = parts.extend({
   types: z.array(z.string()),
   Outputs: z.record(z.string(), z.array(z.string())),
 });
+/** A pipeline as an app may have deployed it: in the app's stack, with the id `instance`, or its own stack. */
+const stage = z.object({ name: z.string(), inAnApp: z.boolean(), settings: z.unknown() });
 const release = z.object({
   version: z.string(),
-  stages: z.array(
-    z.object({ name: z.string(), inAnApp: z.boolean(), settings: z.unknown(), template: summary }),
-  ),
+  stages: z.array(stage.extend({ template: summary })),
 });
 
 /** Parts of a template that an upgrade could take away from users, with the types of all its resources. */
@@ -135,7 +127,10 @@ const unseen: ReadonlySet<string> = new Set([
  * The part of a stage's template that a release must keep.
  * @throws SettingsError if its settings are invalid
  */
-export function summarize({ inAnApp, settings }: StageToRecord): Summary {
+export function summarize({
+  inAnApp,
+  settings,
+}: Pick<z.output<typeof stage>, "inAnApp" | "settings">): Summary {
   const whole = template.parse(templateOf(settings, inAnApp ? instance : undefined));
   const replacing = replacingProperties(whole.Resources);
   const seen = Object.entries(whole.Resources).filter(([, { Type }]) => !unseen.has(Type));
