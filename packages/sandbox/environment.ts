@@ -4,14 +4,14 @@ import { type Call, createLog } from "./api/call-log.ts";
 import { createFaults } from "./api/faults.ts";
 import { type Clock, endingClock } from "./clock.ts";
 import { createAnalytics } from "./connect/analytics.ts";
-import { type Branding, checkBranding } from "./connect/branding.ts";
+import { type Branding, checkedBranding } from "./connect/branding.ts";
 import { createSignIns } from "./connect/sign-ins.ts";
 import { idSource } from "./data/random.ts";
 import { type Datasource, standardDatasources } from "./datasources.ts";
 import { createDeliveryEngine, createSender, type DeliveryEngine } from "./delivery/engine.ts";
 import { openDeliveryQueue } from "./delivery/queue.ts";
 import type { EndpointName } from "./endpoint-names.ts";
-import type { DeliveryOptions, Environment, EnvironmentOptions } from "./environment/contract.ts";
+import type { DeliveryOptions, EnvironmentOptions } from "./environment/contract.ts";
 import { type Announce, bodyOf, dataControls, deliveryControls } from "./environment/controls.ts";
 import { connectFlowPayload } from "./payloads.ts";
 import { type EnvironmentName, type ProviderInterface, retryAfterWriter } from "./provider-interface.ts";
@@ -26,10 +26,12 @@ export type {
   CreatedUsers,
   CreateUsersOptions,
   DropOptions,
-  Environment,
   EnvironmentOptions,
   FireOptions,
 } from "./environment/contract.ts";
+
+/** An environment of the service: its API and the operator's controls. */
+export type Environment = Awaited<ReturnType<typeof startEnvironment>>;
 
 export type EnvironmentDependencies = {
   readonly name: EnvironmentName;
@@ -50,7 +52,7 @@ const defaultTimeoutMs = 10_000;
 export async function startEnvironment(
   { name, port, clock: serviceClock, store }: EnvironmentDependencies,
   options: EnvironmentOptions,
-): Promise<Environment> {
+) {
   const clock = endingClock(serviceClock);
   const tokens = createTokens({
     clock,
@@ -97,25 +99,22 @@ export async function startEnvironment(
   const rateLimit = createRateLimit(clock, options.requestsPerMinute ?? Number.POSITIVE_INFINITY);
   const production = name === "production";
   const analytics = createAnalytics(clock.now, production);
-  const signInDurationMs = options.signInDurationMs ?? 0;
   const signIns = createSignIns({
     environment: name,
     model,
     clock,
     analytics,
-    signInDurationMs,
+    signInDurationMs: options.signInDurationMs ?? 0,
     onResult: (account, result) => {
       if (version !== "0.5") return;
       const [status, description] = result.accepted ? ["connected", ""] : ["failed", result.reason];
       emit("connect-events", connectFlowPayload(account, { status, description, at: clock.now() }));
     },
   });
-  let branding: Branding = {};
-  const brand = (given: Branding) => {
-    checkBranding(given);
-    branding = given;
+  let branding = checkedBranding(options.branding ?? {});
+  const brand = (given: Branding): void => {
+    branding = checkedBranding(given);
   };
-  brand(options.branding ?? {});
   const flow = { production, model, signIns, analytics, datasources, branding: () => branding };
   const retryAfter = retryAfterWriter(options.retryAfter ?? "seconds", clock.now);
   const guard = { clock, tokens, calls, faults, rateLimit, retryAfter };
@@ -141,20 +140,30 @@ export async function startEnvironment(
   baseUrl = urlOf(api.server.address());
   return {
     baseUrl,
+    /** Initial token, issued out of band. */
     token: await tokens.issue(options.initialTokenRemainingSeconds),
     ...dataControls(model, clock, announce),
     ...deliveryControls(engine, clock),
+    /** Makes the next calls fail, whether or not their tokens are valid. */
     fault: faults.add,
     clearFaults: faults.clear,
     issueToken: tokens.issue,
     endTokens: tokens.endAll,
     shape: shapes.set,
+    /** Received calls, oldest first. */
     calls: calls.list,
-    webhook: webhooks.get,
+    /** Registered webhook of a kind; undefined if there is none. */
+    webhook: (kind: WebhookKind) => webhooks.get(kind),
     openapi: () => api.swagger(),
+    /**
+     * Sets the branding of the connection flow.
+     * @throws a range error naming the invalid part
+     */
     brand,
+    /** Usage of the connection flow, in production only. */
     analytics: analytics.list,
-    waitUntilIdle: async () => {
+    /** Resolves when no sign-in or fetch is running and no delivery is pending. */
+    waitUntilIdle: async (): Promise<void> => {
       await signIns.ended();
       await model.fetched();
       await engine.waitUntilIdle();

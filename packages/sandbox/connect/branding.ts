@@ -17,7 +17,8 @@ const longestLogo = 136_000;
 const leastContrast = 4.5;
 
 /** @throws a range error naming the invalid part and its remedy */
-export function checkBranding({ name, logo, accentColor, datasources }: Branding): void {
+export function checkedBranding(branding: Branding): Branding {
+  const { name, logo, accentColor, datasources } = branding;
   if (name !== undefined && (name.trim() === "" || name.length > 80)) {
     throw new RangeError("name: give 1 to 80 characters");
   }
@@ -30,6 +31,7 @@ export function checkBranding({ name, logo, accentColor, datasources }: Branding
   if (accentColor !== undefined) checkColor(accentColor);
   if (datasources?.length === 0)
     throw new RangeError("datasources: name one at least, or leave the list out");
+  return branding;
 }
 
 function checkColor(color: string): void {

@@ -1,21 +1,11 @@
-/** Options, state and controls of an environment. */
+/** Options of an environment and its controls. */
 
 import type { User } from "../accounts.ts";
-import type { Call } from "../api/call-log.ts";
-import type { Fault } from "../api/faults.ts";
-import type { FlowEvent } from "../connect/analytics.ts";
 import type { Branding } from "../connect/branding.ts";
 import type { Datasource } from "../datasources.ts";
 import type { Attempt } from "../delivery/engine.ts";
-import type { Delivery, DeliveryQuery } from "../delivery/queue.ts";
-import type { EndpointName } from "../endpoint-names.ts";
-import type { Load } from "../load.ts";
 import type { ProviderInterface, RetryAfterForm } from "../provider-interface.ts";
 import type { SubmitOptions } from "../provider-model.ts";
-import type { ShapedThing } from "../shapes.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { TokenEnd } from "../tokens.ts";
-import type { Webhook, WebhookKind } from "../webhooks.ts";
 
 export type DeliveryOptions = {
   /** System time; default 10 s. */
@@ -105,80 +95,4 @@ export type FireOptions = {
   readonly delaySeconds?: number;
   /** Records the event without sending it. */
   readonly drop?: boolean;
-};
-
-/** An environment of the service: its API and the operator's controls. */
-export type Environment = {
-  readonly baseUrl: string;
-  /** Initial token, issued out of band. */
-  readonly token: string;
-  /** Registers users, submits credentials and connects the accounts; queues the events for delivery. */
-  createUsers(count: number, options?: CreateUsersOptions): Promise<CreatedUsers>;
-  /**
-   * Submits a user's credentials.
-   * @returns the account's id
-   * @throws if the user is unknown
-   */
-  createAccount(userId: string, options?: CreateAccountOptions): string;
-  /**
-   * Delivers any body to a kind's webhook.
-   * @returns the deliveries' ids
-   * @throws if a header cannot be sent
-   */
-  fireEvent(kind: WebhookKind, payload: object | string | Buffer, options?: FireOptions): readonly string[];
-  /** Disconnects an account. This and the other changes throw if the account is unknown or deleted. */
-  disconnectAccount(accountId: string, options?: DropOptions): void;
-  reconnectAccount(accountId: string, options?: DropOptions): void;
-  deleteAccount(accountId: string, options?: DropOptions): void;
-  /**
-   * Fetches an account's data unprompted, as the provider does daily.
-   * @throws if the account is unknown
-   */
-  fetchData(accountId: string, endpoints: readonly EndpointName[]): void;
-  /**
-   * Replaces the operator's data about a user.
-   * @throws if the user is unknown
-   */
-  replaceMetadata(userId: string, metadata: User["metadata"], options?: DropOptions): void;
-  /** Deletes a user with its accounts. */
-  deleteUser(userId: string): void;
-  /** Makes the next calls fail, whether or not their tokens are valid. */
-  fault(fault: Fault): void;
-  clearFaults(): void;
-  issueToken(remainingSeconds?: number): Promise<string>;
-  /**
-   * Invalidates every token issued so far.
-   * @returns how many
-   */
-  endTokens(how: TokenEnd): number;
-  /** Changes the shape of payloads; see `Shapes.set`. */
-  shape(thing: ShapedThing, template: unknown): void;
-  load(load: Load): void;
-  /** Received calls, oldest first. */
-  calls(): readonly Call[];
-  deliveries(query?: DeliveryQuery): readonly Delivery[];
-  /** Registered webhook of a kind; undefined if there is none. */
-  webhook(kind: WebhookKind): Webhook | undefined;
-  /**
-   * Queues a delivery again.
-   * @returns whether the id exists
-   */
-  resend(deliveryId: string): boolean;
-  /** Resolves when no sign-in or fetch is running and no delivery is pending. */
-  waitUntilIdle(): Promise<void>;
-  /** Resolves when no attempt is running or due; deliveries waiting for a retry may remain. */
-  quiet(): Promise<void>;
-  /**
-   * Sets the branding of the connection flow.
-   * @throws a range error naming the invalid part
-   */
-  brand(branding: Branding): void;
-  /** Usage of the connection flow, in production only. */
-  analytics(): readonly FlowEvent[];
-  openapi(): object;
-  /** Everything that exists: what a pipeline that missed nothing has stored. */
-  snapshot(): Snapshot;
-  /** Answer to a data call of an account; undefined if it would be 404. */
-  data(accountId: string, endpoint: string): unknown;
-  close(): Promise<void>;
 };

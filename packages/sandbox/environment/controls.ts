@@ -20,22 +20,40 @@ export type Announce = (run: () => void, options?: DropOptions) => void;
 
 export function dataControls(model: ProviderModel, clock: Clock, announce: Announce) {
   return {
+    /** Registers users, submits credentials and connects the accounts; queues the events for delivery. */
     createUsers: (count: number, options: CreateUsersOptions = {}) =>
       createUsers(model, count, options, (run) => announce(run, options)),
+    /**
+     * Submits a user's credentials.
+     * @returns the account's id
+     * @throws if the user is unknown
+     */
     createAccount: (userId: string, { connected = true, ...options }: CreateAccountOptions = {}) => {
       const { id } = model.submitCredentials(userId, options);
       return connected ? model.connect(id).id : id;
     },
+    /** Disconnects an account. This and the other changes throw if the account is unknown or deleted. */
     disconnectAccount: (id: string, options?: DropOptions) => announce(() => model.disconnect(id), options),
     reconnectAccount: (id: string, options?: DropOptions) => announce(() => model.connect(id), options),
     deleteAccount: (id: string, options?: DropOptions) => announce(() => model.deleteAccount(id), options),
+    /**
+     * Fetches an account's data unprompted, as the provider does daily.
+     * @throws if the account is unknown
+     */
     fetchData: (id: string, endpoints: readonly EndpointName[]) => void model.startFetch(id, endpoints),
+    /**
+     * Replaces the operator's data about a user.
+     * @throws if the user is unknown
+     */
     replaceMetadata: (id: string, metadata: User["metadata"], options?: DropOptions) =>
       announce(() => model.replaceMetadata(id, metadata), options),
+    /** Deletes a user with its accounts. */
     deleteUser: model.deleteUser,
     load: (load: Load) => runLoad(model, clock, load),
+    /** Everything that exists: what a pipeline that missed nothing has stored. */
     snapshot: () => takeSnapshot(model),
-    data: (accountId: string, endpoint: string) => {
+    /** Answer to a data call of an account; undefined if it would be 404. */
+    data: (accountId: string, endpoint: string): unknown => {
       const account = model.account(accountId);
       if (account === undefined || account.deleted || !isEndpointName(endpoint)) return undefined;
       return model.data(account, endpoint);
@@ -45,6 +63,11 @@ export function dataControls(model: ProviderModel, clock: Clock, announce: Annou
 
 export function deliveryControls(engine: DeliveryEngine, clock: Clock) {
   return {
+    /**
+     * Delivers any body to a kind's webhook.
+     * @returns the deliveries' ids
+     * @throws if a header cannot be sent
+     */
     fireEvent: (kind: WebhookKind, payload: object | string | Buffer, options: FireOptions = {}) => {
       const { times = 1, headers = {}, maxAttempts, delaySeconds = 0, drop = false } = options;
       checkHeaders(headers);
