@@ -22,16 +22,13 @@ import { realDelay } from "./lambda/delay.ts";
 import type { Credentials } from "./lambda/environment.ts";
 import type { HostedFunction } from "./lambda/hosted-function.ts";
 import { startSchedules } from "./schedules/schedules.ts";
-import type { LocalStack, StackOptions } from "./stack/local-stack.ts";
-import { stackControls } from "./stack/stack-controls.ts";
+import type { StackOptions } from "./stack/local-stack.ts";
+import { type LocalStack, stackControls } from "./stack/stack-controls.ts";
 import { clientsFor, newCredentials, type StackParts } from "./stack/stack-parts.ts";
 import { mappingsOf, startEventSources, startFunction } from "./stack/start-event-sources.ts";
 
-export type {
-  LocalFunction,
-  LocalStack,
-  StackOptions,
-} from "./stack/local-stack.ts";
+export type { LocalFunction, StackOptions } from "./stack/local-stack.ts";
+export type { LocalStack } from "./stack/stack-controls.ts";
 
 const defaultRegion = "eu-central-1";
 const operatorName = "operator";

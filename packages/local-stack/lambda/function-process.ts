@@ -21,16 +21,7 @@ export type InvocationOutcome =
 
 export type OnChunk = (chunk: Buffer) => void;
 
-export type FunctionProcess = {
-  /** Resolves once the handler is imported; with the error if the import failed. */
-  readonly initialized: Promise<FunctionError | undefined>;
-  readonly exited: Promise<void>;
-  /** Runs one invocation; the process takes one at a time. Never rejects. */
-  invoke(call: Call): Promise<InvocationOutcome>;
-  /** Measures memory after a garbage collection, while idle; undefined if the process ends instead. */
-  measureMemory(): Promise<Held | undefined>;
-  kill(): void;
-};
+export type FunctionProcess = ReturnType<typeof startFunctionProcess>;
 
 /** Lambda's limit for importing the handler, in seconds; here the function's time-out if that is longer. */
 const importingSeconds = 10;
@@ -55,7 +46,7 @@ export function startFunctionProcess(
   environment: Readonly<Record<string, string>>,
   onLine: (line: string) => void,
   shortestImport: number = importingSeconds,
-): FunctionProcess {
+) {
   const flags = [`--max-old-space-size=${plan.memoryMb}`, "--input-type=module"];
   const child = spawn(
     process.execPath,
@@ -80,11 +71,14 @@ export function startFunctionProcess(
     child.once("error", () => resolve());
   });
   return {
+    /** Resolves once the handler is imported; with the error if the import failed. */
     initialized: initialization(child, Math.max(shortestImport, plan.timeoutSeconds)),
     exited,
     kill: () => child.kill("SIGKILL"),
+    /** Measures memory after a garbage collection, while idle; undefined if the process ends instead. */
     measureMemory: () => Promise.race([measured(child), exited.then(() => undefined)]),
-    invoke: ({ event, trace, onChunk, invokedArn }) => {
+    /** Runs one invocation; the process takes one at a time. Never rejects. */
+    invoke: ({ event, trace, onChunk, invokedArn }: Call): Promise<InvocationOutcome> => {
       const requestId = randomUUID();
       const { name, memoryMb, logGroupName, timeoutSeconds } = plan;
       const invocation: Invocation = {

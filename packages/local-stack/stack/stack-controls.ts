@@ -5,8 +5,7 @@ import type { SecretsEngine } from "../engines/secrets.ts";
 import type { AsynchronousInvoker } from "../lambda/asynchronous.ts";
 import type { Credentials } from "../lambda/environment.ts";
 import type { Schedules } from "../schedules/schedules.ts";
-import { waitUntilDrained } from "../sources/drained.ts";
-import type { LocalQueue, LocalStack } from "./local-stack.ts";
+import { type DrainOptions, waitUntilDrained } from "../sources/drained.ts";
 import { type Clients, clientSettings, type StackParts } from "./stack-parts.ts";
 import { localFunction, type RunningSource, type StartedFunction } from "./start-event-sources.ts";
 
@@ -27,7 +26,10 @@ export type StartedStack = StackParts & {
   readonly functionsOf: (assembly: string) => readonly FunctionPlan[];
 };
 
-export function stackControls(started: StartedStack): LocalStack {
+/** A stack on this machine: its state and controls. */
+export type LocalStack = ReturnType<typeof stackControls>;
+
+export function stackControls(started: StartedStack) {
   const { plan, gateway, operator, apis, alarms, functions, sources, schedules, cleanup } = started;
   const secrets = new SecretsManagerClient(clientSettings(gateway, operator));
   cleanup.defer(() => secrets.destroy());
@@ -35,34 +37,47 @@ export function stackControls(started: StartedStack): LocalStack {
     name: plan.name,
     region: gateway.region,
     account: gateway.account,
+    /** URL of the first HTTP API; undefined if the stack has none. */
     apiUrl: apis[0]?.url,
     gatewayUrl: gateway.url,
+    /** Name of the table engine, for printing. */
     engine: started.engine,
     operator,
     outputs: plan.outputs,
     queues: queuesOf(started),
     tables: plan.tables,
     buckets: plan.buckets,
-    secrets: plan.secrets.map(({ logicalId, name, arn }) => ({ logicalId, name, arn })),
+    secrets: plan.secrets,
     functions: functions.map(localFunction),
+    /** Resources that this machine does not run, for printing. */
     notRun: plan.notRun,
     gateway,
     schedules,
+    /** Simulates a saturated account: occupies executions for other functions; returns a function that releases them. */
     occupyConcurrency: started.account.occupy,
     alarms: alarms.states,
     alarmPlans: plan.alarms,
+    /** Polls the gauges (ages and depths of queues) before evaluating the alarms. */
     refreshAlarms: alarms.refresh,
     alarmValues: alarms.values,
     accessLog: () => apis.flatMap((api) => api.accessLog()),
     statusCounts: () => sumOf(apis.map((api) => api.statusCounts())),
     problems: () => ({
+      /** Calls that policies denied, including writes to log groups. */
       denials: gateway.denials(),
+      /** Functions whose handler cannot be imported, with the error. */
       initErrors: functions.flatMap(({ host }) =>
         host.initErrors().map((reason) => `${host.plan.name}: ${reason}`),
       ),
+      /** Errors of event sources, failure destinations and log files. */
       failures: started.failures,
     }),
-    drained: (drain) =>
+    /**
+     * Resolves when every queue that feeds a function is empty (including in-flight and delayed messages),
+     * streams are fully read, and no function is running.
+     * @throws Error at the deadline, naming the remaining work
+     */
+    drained: (drain: DrainOptions) =>
       waitUntilDrained(
         {
           sqs: started.clients.sqs,
@@ -73,16 +88,25 @@ export function stackControls(started: StartedStack): LocalStack {
         },
         drain,
       ),
+    /**
+     * Functions of another assembly of this stack, with this stack's resources: the code after an update or a
+     * rollback.
+     */
     functionsOf: started.functionsOf,
-    setSecret: async (SecretId, SecretString) => {
+    setSecret: async (SecretId: string, SecretString: string): Promise<void> => {
       await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
     },
-    secretValue: (SecretId) => String(started.secrets.call("GetSecretValue", { SecretId }).SecretString),
+    /**
+     * Current value (SecretString) of a secret.
+     * @throws if there is none
+     */
+    secretValue: (SecretId: string) =>
+      String(started.secrets.call("GetSecretValue", { SecretId }).SecretString),
     close: () => cleanup.disposeAsync(),
   };
 }
 
-function queuesOf({ plan, queueUrlOf }: StartedStack): ReadonlyMap<string, LocalQueue> {
+function queuesOf({ plan, queueUrlOf }: StartedStack) {
   return new Map(
     plan.queues.map(({ logicalId, name, arn }) => [
       name,

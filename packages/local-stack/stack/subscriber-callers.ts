@@ -1,7 +1,7 @@
 import { parsePolicy } from "../iam/policy.ts";
 import type { Credentials } from "../lambda/environment.ts";
 import { outputOf, type PipelineOutputs, subscribersOf } from "../outputs.ts";
-import type { LocalStack } from "./local-stack.ts";
+import type { LocalStack } from "./stack-controls.ts";
 import { newCredentials } from "./stack-parts.ts";
 
 export type SubscriberCaller = {
