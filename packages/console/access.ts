@@ -1,32 +1,25 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
+export type Access = ReturnType<typeof createAccess>;
+
 /**
  * Admits whoever opens an address that the console printed. Tokens are sent as `Authorization: Bearer`, not
  * in a cookie, because a browser sends cookies to every port of a host.
  */
-export type Access = {
-  /** The token of the next address, valid for one exchange. */
-  readonly oneTimeToken: () => string;
-  /**
-   * Exchanges a one-time token. @returns the session's token; undefined if the one-time token is wrong or
-   * used
-   */
-  readonly exchange: (headers: IncomingHttpHeaders) => string | undefined;
-  readonly isAdmitted: (headers: IncomingHttpHeaders) => boolean;
-};
-
-export function createAccess(): Access {
+export function createAccess() {
   const session = secret();
   let token = secret();
   return {
+    /** The token of the next address, valid for one exchange. */
     oneTimeToken: () => token,
-    exchange: (headers) => {
+    /** @returns the session's token; undefined if the one-time token is wrong or used */
+    exchange: (headers: IncomingHttpHeaders) => {
       if (!isBearer(headers, token)) return undefined;
       token = secret();
       return session;
     },
-    isAdmitted: (headers) => isBearer(headers, session),
+    isAdmitted: (headers: IncomingHttpHeaders) => isBearer(headers, session),
   };
 }
 

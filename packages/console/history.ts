@@ -10,27 +10,9 @@ import {
 /** Reads events. The callback receives the progress; if it throws, the read ends. */
 export type ReadHistory = (onProgress: (progress: HistoryProgress) => void) => Promise<readonly HistoryRow[]>;
 
-/** The progress of a read, and once it is complete one page of the matches. */
-export type HistoryPage = {
-  readonly reading: string;
-  readonly isComplete: boolean;
-  readonly progress: HistoryProgress;
-  /** Counts of everything that was read, and of the matches. */
-  readonly total: number;
-  readonly count: number;
-  readonly offset: number;
-  readonly events: readonly HistoryRow[];
-  readonly types: readonly string[];
-  readonly outcomes: readonly string[];
-  readonly endpoints: readonly string[];
-};
+export type HistoryPage = ReturnType<typeof pageOf>;
 
-export type Histories = {
-  /** Starts to read. @returns the reading's id */
-  readonly begin: (read: ReadHistory) => string;
-  /** @throws CommandError if the reading is unknown by now, or the error that ended it */
-  readonly page: (reading: string, filter: HistoryFilter, offset: number) => Promise<HistoryPage>;
-};
+export type Histories = ReturnType<typeof createHistories>;
 
 const pageSize = 500;
 const keptReadings = 8;
@@ -47,11 +29,12 @@ type Reading = {
 };
 
 /** The histories that pages read, including unfinished ones. */
-export function createHistories(now: () => Date): Histories {
+export function createHistories(now: () => Date) {
   const readings = new Map<string, Reading>();
   const isAbandoned = ({ askedAt }: Reading) => now().getTime() - askedAt > millisecondsToAbandon;
   return {
-    begin: (read) => {
+    /** Starts to read. @returns the reading's id */
+    begin: (read: ReadHistory): string => {
       const id = randomUUID();
       const none = { lines: 0, done: 0, total: 0 };
       const work = read((progress) => {
@@ -68,7 +51,8 @@ export function createHistories(now: () => Date): Histories {
       if (readings.size > keptReadings && oldest !== undefined) readings.delete(oldest);
       return id;
     },
-    page: async (id, filter, offset) => {
+    /** @throws CommandError if the reading is unknown by now, or the error that ended it */
+    page: async (id: string, filter: HistoryFilter, offset: number) => {
       const reading = readings.get(id);
       if (reading === undefined)
         throw new CommandError("nobody", "This history has expired. Refresh the page.");
@@ -79,7 +63,8 @@ export function createHistories(now: () => Date): Histories {
   };
 }
 
-function pageOf(id: string, { rows, progress }: Reading, filter: HistoryFilter, offset: number): HistoryPage {
+/** The progress of a read, and once it is complete one page of the matches. */
+function pageOf(id: string, { rows, progress }: Reading, filter: HistoryFilter, offset: number) {
   const all = rows ?? [];
   const selected = selectHistory(all, filter);
   return {

@@ -18,10 +18,38 @@ export type ConsoleContext = {
   readonly now: () => Date;
 };
 
-export type Asked = {
+/** A request's parameters and JSON body. */
+export class Asked {
   readonly params: URLSearchParams;
   readonly body: Fields;
-};
+
+  constructor(params: URLSearchParams, body: string) {
+    this.params = params;
+    this.body = parseBody(body);
+  }
+
+  param(name: string): string | undefined {
+    return this.params.get(name) || undefined;
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.body[name];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  }
+
+  /** @throws CommandError if it is missing or not a string */
+  text(name: string): string {
+    const value = this.optionalText(name);
+    if (value !== undefined) return value;
+    throw CommandError.usage(`${name} is missing.`);
+  }
+
+  /** @throws CommandError unless the expected confirmation was typed */
+  checkTyped(expected: string): void {
+    if (this.body.typed === expected) return;
+    throw CommandError.usage(`Type ${expected} to confirm. Nothing was done.`);
+  }
+}
 
 export type Route = {
   readonly method: "GET" | "POST";
@@ -48,25 +76,8 @@ export function change(path: string, answer: Answer): Route {
   return { method: "POST", path, changes: true, answer };
 }
 
-/** @throws CommandError if it is missing or not a string */
-export function textIn({ body }: Asked, name: string): string {
-  const value = body[name];
-  if (typeof value === "string" && value !== "") return value;
-  throw CommandError.usage(`${name} is missing.`);
-}
-
-export function optionalTextIn({ body }: Asked, name: string): string | undefined {
-  const value = body[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-export function param({ params }: Asked, name: string): string | undefined {
-  const value = params.get(name);
-  return value === null || value === "" ? undefined : value;
-}
-
 /** A JSON body; empty if there is none. @throws CommandError if it is not an object */
-export function parseBody(text: string): Fields {
+function parseBody(text: string): Fields {
   if (text === "") return {};
   try {
     const value: unknown = JSON.parse(text);
@@ -75,12 +86,6 @@ export function parseBody(text: string): Fields {
     // The error is thrown below.
   }
   throw CommandError.usage("The body is not a JSON object.");
-}
-
-/** @throws CommandError unless the expected confirmation was typed */
-export function checkTyped(asked: Asked, expected: string): void {
-  if (asked.body.typed === expected) return;
-  throw CommandError.usage(`Type ${expected} to confirm. Nothing was done.`);
 }
 
 export type RunOptions = {
@@ -149,18 +154,12 @@ export type Job = {
 /** @param report called with progress messages @param onEach called with each outcome */
 export type Work = (report: (text: string) => void, onEach: OnEach) => Promise<CommandOutcome>;
 
-export type Jobs = {
-  readonly start: (what: string, work: Work, of?: string) => Job;
-  readonly find: (id: string) => Job | undefined;
-  /** The jobs of a page, the latest first. */
-  readonly list: (of: string) => readonly Job[];
-  readonly resultsOf: (id: string) => readonly EachResult[];
-};
+export type Jobs = ReturnType<typeof createJobs>;
 
 const keptJobs = 50;
 const keptProgress = 20;
 
-export function createJobs(now = () => new Date()): Jobs {
+export function createJobs(now = () => new Date()) {
   const jobs = new Map<string, Job>();
   const results = new Map<string, EachResult[]>();
   const update = (id: string, change: (job: Job) => Job) => {
@@ -168,10 +167,11 @@ export function createJobs(now = () => new Date()): Jobs {
     if (job !== undefined) jobs.set(id, change(job));
   };
   return {
-    find: (id) => jobs.get(id),
-    list: (of) => [...jobs.values()].filter((job) => job.of === of).toReversed(),
-    resultsOf: (id) => results.get(id) ?? [],
-    start: (what, work, of = "") => {
+    find: (id: string) => jobs.get(id),
+    /** The jobs of a page, the latest first. */
+    list: (of: string) => [...jobs.values()].filter((job) => job.of === of).toReversed(),
+    resultsOf: (id: string): readonly EachResult[] => results.get(id) ?? [],
+    start: (what: string, work: Work, of = ""): Job => {
       const startedAt = now().toISOString();
       const job: Job = { id: randomUUID(), what, of, startedAt, state: "running", count: 0, progress: [] };
       jobs.set(job.id, job);

@@ -22,16 +22,13 @@ import {
   type SettingsDifference,
   settingsFile,
 } from "@income-events/cli/doctor/settings-check.ts";
-import { documentHistory } from "@income-events/cli/documents/document-list.ts";
+import { documentHistory, documentPorts } from "@income-events/cli/documents/document-list.ts";
 import { deliveriesTo } from "@income-events/cli/events/deliveries.ts";
 import { tryMapping } from "@income-events/cli/mapping/trial.ts";
 import { providerHistory } from "@income-events/cli/provider/provider-history.ts";
 import { providerStatus } from "@income-events/cli/provider/provider-status.ts";
 import { subscriberNamed } from "@income-events/cli/status/work-queues.ts";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
-import { documentReader } from "../../adapters/dynamodb/documents.ts";
-import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { present } from "../../domain/core/parse.ts";
 import { webhookKinds } from "../../domain/event/events.ts";
 import { deadLetterRoutes } from "./api/dead-letters.ts";
@@ -44,35 +41,22 @@ import {
   type CommandOutcome,
   type ConsoleContext,
   change,
-  checkTyped,
   type Jobs,
   look,
-  optionalTextIn,
-  param,
   type Route,
   read,
   runCommand,
-  textIn,
 } from "./route.ts";
 
 /** Documents and their stored versions. */
 export const documentRoutes: readonly Route[] = [
-  read("/api/documents", async ({ operation: { deployment, clients }, now }, asked) => {
-    const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
-    const documents = await documentHistory(subjectNamed(param(asked, "kind"), param(asked, "id")), {
-      partitions: partitions(dynamodb, table),
-      readDocuments: documentReader(dynamodb, table),
-      versions: documentVersions(dynamodb, table, now),
-    });
-    return { documents };
+  read("/api/documents", async ({ operation, now }, asked) => {
+    const subject = subjectNamed(asked.param("kind"), asked.param("id"));
+    return { documents: await documentHistory(subject, documentPorts(operation, now)) };
   }),
-  read("/api/document", (context, asked) => document(context, (name) => param(asked, name), false)),
+  read("/api/document", (context, asked) => document(context, (name) => asked.param(name), false)),
   look("/api/document/reveal", (context, asked) =>
-    document(
-      context,
-      (name) => (name === "endpoint" ? textIn(asked, name) : optionalTextIn(asked, name)),
-      true,
-    ),
+    document(context, (name) => (name === "endpoint" ? asked.text(name) : asked.optionalText(name)), true),
   ),
 ];
 
@@ -96,18 +80,18 @@ type Deed = (context: ConsoleContext, asked: Asked) => Promise<CommandOutcome>;
 
 const deeds: Readonly<Record<string, Deed>> = {
   trigger: ({ operation }, asked) => {
-    const [type, endpoint] = [textIn(asked, "type"), optionalTextIn(asked, "endpoint")];
+    const [type, endpoint] = [asked.text("type"), asked.optionalText("endpoint")];
     const args = endpoint === undefined ? [type] : [type, endpoint];
     return runCommand(operation, (each) => triggerEvent(each, {}, ...args));
   },
   fail: ({ operation }, asked) => {
-    const seconds = optionalTextIn(asked, "for");
+    const seconds = asked.optionalText("for");
     const flags = seconds === undefined ? {} : { for: seconds };
-    return runCommand(operation, (each) => failSandbox(each, flags, textIn(asked, "how")));
+    return runCommand(operation, (each) => failSandbox(each, flags, asked.text("how")));
   },
   heal: ({ operation }) => runCommand(operation, healSandbox),
   advance: ({ operation }, asked) =>
-    runCommand(operation, (each) => advanceSandbox(each, {}, textIn(asked, "time"))),
+    runCommand(operation, (each) => advanceSandbox(each, {}, asked.text("time"))),
   token: async ({ operation }) => {
     const { token } = await runCommand(operation, sandboxToken);
     return runCommand(operation, (each) => setGivenToken(each, {}), { input: String(token) });
@@ -139,18 +123,18 @@ export function consoleRoutes(context: ConsoleContext, jobs: Jobs): readonly Rou
 
 export const mappingRoutes: readonly Route[] = [
   read("/api/mapping", async ({ operation, settings }, asked) => ({
-    mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage, settings),
+    mapping: mappingOf(asked.param("stage") ?? operation.deployment.stage, settings),
   })),
   read("/api/mapping/deployed", async ({ operation: { deployment }, settings }) =>
     comparedWithFile(deployment, settings),
   ),
   // Maps the pasted webhook on this machine, and stores nothing.
   look("/api/mapping/try", async ({ operation, settings }, asked) => {
-    const body = textIn(asked, "webhook");
+    const body = asked.text("webhook");
     const mapping =
-      editedMapping(optionalTextIn(asked, "mapping")) ?? mappingOf(operation.deployment.stage, settings);
+      editedMapping(asked.optionalText("mapping")) ?? mappingOf(operation.deployment.stage, settings);
     const sample = { name: "the webhook", bytes: Buffer.from(body), headers: {} };
-    const chosen = optionalTextIn(asked, "kind");
+    const chosen = asked.optionalText("kind");
     const kinds = webhookKinds.filter((kind) => chosen === undefined || kind === chosen);
     return { trials: kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch)) };
   }),
@@ -199,11 +183,9 @@ function editedMapping(text: string | undefined): StageMapping | undefined {
 }
 
 export const providerRoutes: readonly Route[] = [
-  read("/api/provider", ({ operation: { deployment, clients }, now }) =>
-    providerStatus(deployment, clients, now()),
-  ),
+  read("/api/provider", ({ operation, now }) => providerStatus(operation, now())),
   read("/api/provider/history", async ({ operation, now }, asked) => {
-    const since = sinceFlag(param(asked, "since") ?? "24h", now()) ?? "";
+    const since = sinceFlag(asked.param("since") ?? "24h", now()) ?? "";
     return { since, turns: await providerHistory(operation, since) };
   }),
   change("/api/provider/refresh", ({ operation }) =>
@@ -218,16 +200,16 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
   const paused = new Set<string>();
   return [
     read("/api/deliveries", async ({ operation, now }, asked) => {
-      const subscriber = subscriberNamed(operation.deployment, param(asked, "name") ?? "");
-      const since = sinceFlag(param(asked, "since") ?? "1h", now()) ?? "";
+      const subscriber = subscriberNamed(operation.deployment, asked.param("name") ?? "");
+      const since = sinceFlag(asked.param("since") ?? "1h", now()) ?? "";
       return { deliveries: await deliveriesTo(subscriber, operation, since) };
     }),
     change("/api/subscribers/test", ({ operation }, asked) =>
-      runCommand(operation, (each) => testSubscriber(each, {}, textIn(asked, "name"))),
+      runCommand(operation, (each) => testSubscriber(each, {}, asked.text("name"))),
     ),
     // Counts and sends nothing. In AWS the read of the table is billed, as the page shows beforehand.
     change("/api/replay/count", async ({ operation }, asked) =>
-      jobs.start(`Count what a replay sends to ${textIn(asked, "name")}`, async (onProgress) => {
+      jobs.start(`Count what a replay sends to ${asked.text("name")}`, async (onProgress) => {
         const said: string[] = [];
         const counted = await runCommand(
           operation,
@@ -244,10 +226,10 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
       }),
     ),
     change("/api/replay", async ({ operation }, asked) => {
-      const name = textIn(asked, "name");
-      checkTyped(asked, name);
+      const name = asked.text("name");
+      asked.checkTyped(name);
       paused.delete(name);
-      const resume = optionalTextIn(asked, "resume");
+      const resume = asked.optionalText("resume");
       const flags = resume === undefined ? replayFlags(asked) : { resume };
       return jobs.start(`Replay to ${name}`, (onProgress) => {
         const control = {
@@ -262,7 +244,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
     }),
     // Pauses after the ten messages in progress; they are recorded, and the replay resumes after them.
     change("/api/replay/pause", async (_, asked) => {
-      paused.add(textIn(asked, "name"));
+      paused.add(asked.text("name"));
       return {};
     }),
   ];
@@ -279,6 +261,6 @@ function priceOf(messages: unknown, reading: string | undefined): string {
 }
 
 function replayFlags(asked: Asked) {
-  const since = optionalTextIn(asked, "since");
-  return { subscriber: textIn(asked, "name"), ...(since !== undefined && { since }) };
+  const since = asked.optionalText("since");
+  return { subscriber: asked.text("name"), ...(since !== undefined && { since }) };
 }

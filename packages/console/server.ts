@@ -8,7 +8,7 @@ import {
 import { exitCodes, explain } from "@income-events/cli/core/command-error.ts";
 import { type Access, createAccess, refusalOf, securityHeaders } from "./access.ts";
 import type { PageFile } from "./page-bundle.ts";
-import { type ConsoleContext, parseBody, type Route } from "./route.ts";
+import { Asked, type ConsoleContext, type Route } from "./route.ts";
 import type { Tail } from "./tail.ts";
 
 export type ConsoleParts = {
@@ -114,7 +114,7 @@ async function answerApi(request: IncomingMessage, response: ServerResponse, cal
   if (text === undefined)
     return sendJson(response, 413, { error: `A body has at most ${maxBodyBytes} bytes.` });
   try {
-    sendJson(response, 200, await route.answer(context, { params, body: parseBody(text) }));
+    sendJson(response, 200, await route.answer(context, new Asked(params, text)));
   } catch (error) {
     const { exitCode, message } = explain(error);
     sendJson(response, statusOf(exitCode), { error: message });

@@ -134,27 +134,13 @@ export type TailLine =
   /** Messages were missed that are no longer stored; the history has them. */
   | { readonly type: "missed" };
 
-/** The messages that a returning page missed. */
-export type Backlog = {
-  readonly add: (happening: Happening) => Told;
-  /** Marks a possible gap. */
-  readonly interrupt: () => void;
-  /**
-   * @param last the id of the last message that the page has; undefined for a new page, which gets only later
-   * messages
-   */
-  readonly since: (last: string | undefined) => {
-    readonly sent: readonly Told[];
-    readonly isMissing: boolean;
-    /** The id of the last of them. */
-    readonly at: string;
-  };
-};
-
 const kept = 2_000;
 
-/** @param console distinguishes it from an earlier console at the same address */
-export function createBacklog(console: string): Backlog {
+/**
+ * The messages that a returning page missed.
+ * @param console distinguishes it from an earlier console at the same address
+ */
+export function createBacklog(console: string) {
   const told: { readonly number: number; readonly happening: Happening }[] = [];
   let last = 0;
   let begin = 0;
@@ -163,20 +149,22 @@ export function createBacklog(console: string): Backlog {
     happening,
   });
   return {
-    add: (happening) => {
+    add: (happening: Happening): Told => {
       last += 1;
       const added = { number: last, happening };
       told.push(added);
       if (told.length > kept) told.shift();
       return named(added);
     },
+    /** Marks a possible gap. */
     interrupt: () => {
       // Every page, even an up-to-date one, has a gap before the next message.
       last += 1;
       begin = last;
       told.length = 0;
     },
-    since: (seen) => {
+    /** @param seen the last message that the page has; undefined for a new page, which gets only later ones */
+    since: (seen: string | undefined) => {
       const at = `${console}-${last}`;
       if (seen === undefined) return { sent: [], isMissing: false, at };
       const [whose = "", number = ""] = seen.split("-");

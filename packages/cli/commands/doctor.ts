@@ -4,7 +4,6 @@ import { CommandError } from "../core/command-error.ts";
 import type { DeploymentOptions } from "../core/deployment.ts";
 import { openFindings, reportText } from "../doctor/causes.ts";
 import { examine } from "../doctor/examine.ts";
-import { type Finding, remedyFor } from "../doctor/finding.ts";
 
 type Flags = DeploymentOptions & { readonly settings?: string };
 
@@ -24,20 +23,9 @@ export function addTo(program: Command): void {
 
 async function doctor({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
   const { stage } = deployment;
-  const diagnosis = await examine({ deployment, clients, now: new Date() }, flags.settings);
-  const typed = <T extends Finding>(finding: T) => ({
-    ...finding,
-    fix: remedyFor(finding.fix, deployment, flags),
-  });
-  const findings = diagnosis.findings.map((cause) => ({
-    ...typed(cause),
-    follows: cause.follows.map(typed),
-  }));
-  terminal.result(
-    { stage, ...diagnosis, findings },
-    reportText(stage, { ...diagnosis, findings }, terminal.paint),
-  );
-  const open = openFindings(findings).length;
+  const diagnosis = await examine({ deployment, clients, now: new Date() }, flags.settings, flags);
+  terminal.result({ stage, ...diagnosis }, reportText(stage, diagnosis, terminal.paint));
+  const open = openFindings(diagnosis.findings).length;
   if (open === 0) return;
   const count = open === 1 ? "One thing is" : `${open} things are`;
   throw CommandError.failed(`${count} wrong with the stage ${stage}.`);

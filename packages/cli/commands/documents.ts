@@ -1,10 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
-import { documentReader, textOfContent } from "../../../adapters/dynamodb/documents.ts";
-import { partitions } from "../../../adapters/dynamodb/partitions.ts";
-import { scanDocuments } from "../../../adapters/dynamodb/table-scan.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { textOfContent } from "../../../adapters/dynamodb/documents.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { type DataName, rangeOf } from "../../../domain/fetch/document.ts";
@@ -21,13 +17,13 @@ import {
   bytesOf,
   changesBetween,
   changesText,
-  type DocumentGetPorts,
   findDocument,
   versionBefore,
 } from "../documents/document-get.ts";
 import {
   type DocumentQuery,
   describeDocument,
+  documentPorts,
   documentsText,
   type FilterFlags,
   filterFlags,
@@ -75,21 +71,18 @@ export function addTo(group: Command): void {
 }
 
 async function list(operation: Operation, flags: Flags): Promise<void> {
-  const { deployment, clients, terminal } = operation;
+  const { deployment, terminal } = operation;
   const query = present<DocumentQuery>({
     subject: subjectFlag(flags),
     filter: filterFlags(flags, new Date()),
     limit: countFlag("--limit", flags.limit),
   });
-  const table = deployment.output("TableName");
-  const { dynamodb } = clients;
-  const documents = await listDocuments(query, {
-    partitions: partitions(dynamodb, table),
-    readDocuments: documentReader(dynamodb, table),
-    versions: documentVersions(dynamodb, table, () => new Date()),
-    scan: () => scanDocuments(dynamodb, table),
-    onScanned: query.subject === undefined ? await agreeToScan(operation) : () => undefined,
-  });
+  const onScanned = query.subject === undefined ? await agreeToScan(operation) : undefined;
+  const documents = await listDocuments(
+    query,
+    documentPorts(operation, () => new Date()),
+    onScanned,
+  );
   const url = deployment.output("DocumentsUrl");
   terminal.result(
     { stage: deployment.stage, documents: documents.map((each) => describeDocument(each, url)) },
@@ -138,17 +131,11 @@ export async function getDocument(
   flags: DocumentFlags,
   ...args: readonly string[]
 ): Promise<void> {
-  const { deployment, clients, terminal } = operation;
+  const { deployment, terminal } = operation;
   const [subject, name] = parseWanted(args, flags.dates);
   const now = new Date();
   const wanted = versionIn(flags, now);
-  const table = deployment.output("TableName");
-  const ports: DocumentGetPorts = {
-    partitions: partitions(clients.dynamodb, table),
-    readDocuments: documentReader(clients.dynamodb, table),
-    versions: documentVersions(clients.dynamodb, table, () => now),
-    overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
-  };
+  const ports = documentPorts(operation, () => now);
   const { to, reveal = to !== undefined, changes: isComparing = false } = flags;
   if (isComparing && to !== undefined) throw CommandError.usage("--to and --changes: write one of them.");
   const stored = await findDocument(subject, name, wanted, ports);
@@ -223,7 +210,7 @@ async function writeNew(path: string, read: () => Promise<Uint8Array>): Promise<
 type ExportFlags = FilterFlags & { readonly to?: string };
 
 async function exportAll(operation: Operation, flags: ExportFlags): Promise<void> {
-  const { deployment, clients, terminal } = operation;
+  const { deployment, terminal } = operation;
   const { to, endpoint, since, until } = flags;
   if (to === undefined || to === "")
     throw CommandError.usage("--to is missing: name the directory that the documents go to.");
@@ -241,9 +228,7 @@ async function exportAll(operation: Operation, flags: ExportFlags): Promise<void
   const onScanned = await agreeToScan(operation);
   using interruption = awaitInterruption();
   const ports = {
-    scan: (after: Parameters<typeof scanDocuments>[2]) => scanDocuments(clients.dynamodb, table, after),
-    readDocuments: documentReader(clients.dynamodb, table),
-    overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
+    ...documentPorts(operation, () => new Date()),
     onScanned,
     onFile: (name: string, count: number) => terminal.progress(`Wrote ${name}: ${count} documents.`),
     signal: interruption.signal,

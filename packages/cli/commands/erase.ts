@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { readErasedAt } from "../../../adapters/erasure/erasure-log.ts";
 import { subjectDigest } from "../../../adapters/erasure/find-erased.ts";
-import { type ErasureReport, readErasure, readReport } from "../../../adapters/erasure/tombstones.ts";
-import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { type ErasureReport, readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import { addRemoved, eraseTask, type Removed } from "../../../domain/recovery/erasure.ts";
@@ -15,7 +13,6 @@ import { reasonFlag } from "../core/flags.ts";
 import { tableText } from "../core/table.ts";
 import { commandLine } from "../core/text.ts";
 import { failWhileOpen, followErasures } from "../recovery/erasure.ts";
-import { workQueue } from "../status/work-queues.ts";
 
 const kinds = {
   user: "Erases a user and its accounts: records, data and dead letters.",
@@ -49,19 +46,16 @@ export async function eraseSubject(
   { dryRun: isDryRun = false, despiteHold }: Flags,
 ): Promise<void> {
   const reason = despiteHold === undefined ? undefined : reasonFlag("--despite-hold", despiteHold, subject);
-  const { deployment, clients, terminal } = operation;
+  const { deployment, terminal } = operation;
   const { stage } = deployment;
-  const table = deployment.output("TableName");
   const follow = (dryRun: boolean) => {
     const id = randomUUID();
     const task = { ...eraseTask(subject, "operator", [], id), id, isDryRun: dryRun };
-    return followErasures([{ ...task, ...(reason !== undefined && { isDespiteHold: true }) }], {
-      send: sqsSender(clients.sqs),
-      queueUrl: workQueue(deployment, "erase").queueUrl,
-      readReport: (each) => readReport(clients.dynamodb, table, each),
-      sleep,
-      terminal,
-    }).then(([report]) => ({ ...found(report, subject, stage), correlationId: id }));
+    const erasing = { ...task, ...(reason !== undefined && { isDespiteHold: true as const }) };
+    return followErasures([erasing], operation).then(([report]) => ({
+      ...found(report, subject, stage),
+      correlationId: id,
+    }));
   };
   if (!isDryRun) await terminal.confirm(async () => consequences(subject, stage, await follow(true)));
   const act = { act: "erase", target: subject.kind, subject, ...present({ reason }) } as const;

@@ -79,12 +79,11 @@ export function addTo(group: Command): void {
 const defaultSince = "24h";
 
 async function list(operation: Operation, flags: Flags): Promise<void> {
-  const { deployment, clients, terminal } = operation;
+  const { deployment, terminal } = operation;
   const query = parseQuery(flags, new Date());
   if (query.subject === undefined && query.state === undefined) return listHistory(operation, query, flags);
-  const table = deployment.output("TableName");
-  const onScanned = query.subject === undefined ? await agreeToScan(operation) : () => undefined;
-  const events = await listEvents(query, { ...lookupPorts(clients.dynamodb, table), onScanned });
+  const onScanned = query.subject === undefined ? await agreeToScan(operation) : undefined;
+  const events = await listEvents(query, lookupPorts(operation, onScanned));
   terminal.result(
     { stage: deployment.stage, events: events.map(describe) },
     events.length === 0 ? "No events found." : tableText(head, events.map(row)),

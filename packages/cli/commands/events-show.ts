@@ -14,7 +14,6 @@ import { tableText } from "../core/table.ts";
 import { commandLine, oneLine, printableJson } from "../core/text.ts";
 import { checkEventId, findEvent, lookupPorts, noSuchEvent, recordsOf } from "../events/event-lookup.ts";
 import {
-  deadLetterPortsFor,
   deadLettersOfEvent,
   deadLettersOfUnstored,
   documentOfEvent,
@@ -57,15 +56,14 @@ export async function showEvent(
   const subject = subjectFlag(flags);
   const { deployment, clients, terminal } = operation;
   const table = deployment.output("TableName");
-  const ports = lookupPorts(clients.dynamodb, table);
-  const onScanned = subject === undefined ? await agreeToScan(operation) : () => undefined;
-  const stored = await findEvent(id, subject, { ...ports, onScanned });
+  const ports = lookupPorts(operation, subject === undefined ? await agreeToScan(operation) : undefined);
+  const stored = await findEvent(id, subject, ports);
   if (stored === undefined) return showUnstored(operation, id, subject);
   const { event, receipts } = stored;
   const [details, records, deadLetters] = await Promise.all([
     ports.stored.detailsOf(event),
     recordsOf(subjectOf(event), ports.records),
-    deadLettersOfEvent(event, deadLetterPortsFor(operation, event)),
+    deadLettersOfEvent(event, operation),
   ]);
   const versions = documentVersions(clients.dynamodb, table, () => new Date());
   const document = await documentOfEvent(event, records.documents, versions);
@@ -95,7 +93,7 @@ export async function showEvent(
 
 /** Shows an event that could not be stored. Its subject is unknown. */
 async function showUnstored(operation: Operation, id: string, subject: Subject | undefined): Promise<void> {
-  const deadLetters = await deadLettersOfUnstored(id, deadLetterPortsFor(operation, undefined));
+  const deadLetters = await deadLettersOfUnstored(id, operation);
   if (deadLetters.length === 0) throw noSuchEvent(id, subject);
   const rows = deadLetters.map(({ queue, sentAt, reason, id: whole }) => [queue, sentAt, reason, whole]);
   operation.terminal.result(

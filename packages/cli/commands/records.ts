@@ -5,7 +5,7 @@ import { isClean } from "../../../domain/event/json.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { parseState, type State } from "../../../domain/state/state.ts";
 import { audited } from "../core/audited.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { addCommand, type Operation, type Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag } from "../core/flags.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
@@ -96,7 +96,7 @@ export async function findRecords(operation: Operation, { attribute }: FindFlags
 
 /** The states of users whose attributes match, ordered by id. Reads the whole table. */
 export async function scanUsers(
-  { deployment, clients }: Pick<Operation, "deployment" | "clients">,
+  { deployment, clients }: Place,
   isMatch: (attributes: Attributes) => boolean,
   onScanned: OnScanned = () => undefined,
 ): Promise<readonly State[]> {

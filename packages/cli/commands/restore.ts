@@ -45,7 +45,7 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
     ({ copied }) => copied,
   );
   // Restores tombstones that the table may have lost.
-  const erasures = await eraseAgain({ deployment, clients, terminal }, restored.erased);
+  const erasures = await eraseAgain(operation, restored.erased);
   const { copied, kept, left } = restored;
   terminal.result(
     { stage, copied, kept, left, erased: restored.erased.length },

@@ -127,28 +127,19 @@ type SandboxFailure = {
   readonly says: string;
 };
 
-const effects = {
-  hang: "hang",
-  slow: "slow-body",
-  large: "large-body",
-  malformed: "malformed-json",
-  maintenance: "maintenance",
-  empty: "empty",
-  cut: "cut",
-  "error-in-body": "error-in-body",
-  "wrong-charset": "wrong-charset",
-  "wrong-coding": "wrong-coding",
-  bomb: "bomb",
-  gzip: "gzip",
-  deflate: "deflate",
-  br: "br",
-  zstd: "zstd",
-  bom: "bom",
-  "iso-8859-1": "iso-8859-1",
-  "utf-16": "utf-16",
-  redirect: "redirect",
-  forget: "forget-accounts",
-} as const;
+/** In the order of the help. */
+const effects = [
+  ...["hang", "slow", "large", "malformed", "maintenance", "empty", "cut", "error-in-body", "wrong-charset"],
+  ...["wrong-coding", "bomb", "gzip", "deflate", "br", "zstd", "bom", "iso-8859-1", "utf-16", "redirect"],
+  "forget",
+];
+/** Those with another name in the sandbox. */
+const sandboxNames = new Map([
+  ["slow", "slow-body"],
+  ["large", "large-body"],
+  ["malformed", "malformed-json"],
+  ["forget", "forget-accounts"],
+]);
 
 const others = {
   drop: {
@@ -169,7 +160,7 @@ const others = {
 } as const satisfies Readonly<Record<string, SandboxFailure>>;
 
 /** Faults that can be set by name, beside a status. */
-export const failureNames = [...Object.keys(effects), ...Object.keys(others)];
+export const failureNames = [...effects, ...Object.keys(others)];
 
 /**
  * A failure by its name, or by the status of answers (202, 204, 206, or 300 to 599).
@@ -179,7 +170,7 @@ export const failureNames = [...Object.keys(effects), ...Object.keys(others)];
 export function sandboxFailure(name: string, seconds: number | undefined): SandboxFailure | undefined {
   const other = Object.entries(others).find(([known]) => known === name)?.[1];
   if (other !== undefined) return other;
-  const effect = Object.entries(effects).find(([known]) => known === name)?.[1];
+  const effect = effects.includes(name) ? (sandboxNames.get(name) ?? name) : undefined;
   const status = /^(?:20[246]|[3-5]\d\d)$/.test(name) ? Number(name) : undefined;
   if (effect === undefined && status === undefined) return undefined;
   const end =

@@ -33,14 +33,15 @@ export function addTo(program: Command): void {
     .option("--watch [time]", `repeat after this time (default ${secondsBetweenLooks}s), until Ctrl-C`);
 }
 
-async function show({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+async function show(operation: Operation, flags: Flags): Promise<void> {
+  const { terminal } = operation;
   const section = choiceFlag("--section", flags.section, sections);
   const since = sinceFlag(flags.since, new Date());
   if (since !== undefined && section !== "provider")
     throw CommandError.usage("--since shows what happened at the provider: add --section provider.");
   const look = async (): Promise<Shown> => {
-    if (section !== undefined) return sectionStatus(section, { deployment, clients }, since);
-    const status = await stageStatus(deployment, clients, () => new Date());
+    if (section !== undefined) return sectionStatus(section, operation, since);
+    const status = await stageStatus(operation, () => new Date());
     return [status, statusText(status, terminal.paint)];
   };
   if (flags.watch === undefined) return terminal.result(...(await look()));

@@ -130,7 +130,7 @@ export async function refreshToken(operation: Operation, { now = false }: Refres
   );
   const words = textOf(outcome);
   if (!words.isWell) throw CommandError.failed(words.text);
-  const token = await tokenStatus(deployment, clients);
+  const token = await tokenStatus(operation);
   const expiresAt = token.isSet ? token.expiresAt : undefined;
   terminal.result(
     { stage, outcome, ...(expiresAt !== undefined && { expiresAt }) },

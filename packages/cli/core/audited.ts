@@ -5,12 +5,10 @@ import { subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
-import type { Operation } from "./command.ts";
+import type { Operation, Place } from "./command.ts";
 
 /** An operator's action. The audit trail holds a digest of its subject. */
 export type Act = Pick<OperatorAct, "act" | "target" | "reason"> & { readonly subject?: Subject | undefined };
-
-type Place = Pick<Operation, "deployment" | "clients">;
 
 /**
  * Runs an operator's action, and records its start and its end. An action that can't be recorded is not run.

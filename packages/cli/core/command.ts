@@ -10,6 +10,9 @@ export type Operation = {
   readonly terminal: Terminal;
 };
 
+/** A deployment, and the clients that reach it. */
+export type Place = Pick<Operation, "deployment" | "clients">;
+
 type CommandDescription<Run> = {
   /** Name and arguments in commander's form: `show <id>`. */
   readonly name: string;

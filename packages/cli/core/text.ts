@@ -76,3 +76,8 @@ function quoted(argument: string | number): string {
   const text = String(argument);
   return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** @param milliseconds since 1970 */
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

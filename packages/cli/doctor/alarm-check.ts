@@ -11,10 +11,11 @@ const lagInMillis = 120_000;
  * @param well checks that passed: an alarm about them is on because of an earlier problem
  */
 export async function examineAlarms(
-  { deployment, clients, now }: Examination,
+  examination: Examination,
   well: readonly Well[],
 ): Promise<readonly Finding[]> {
-  const alarms = await pipelineAlarms({ deployment, clients });
+  const { deployment, now } = examination;
+  const alarms = await pipelineAlarms(examination);
   const on = alarms.flatMap((alarm) => checkAlarm(alarm, well, now));
   // A local system reports to its terminal.
   return deployment.local !== undefined ? on : [...checkActions(alarms, deployment), ...on];

@@ -1,8 +1,17 @@
 import { CommandError, exitCodes, isGone, isNotAllowed } from "../core/command-error.ts";
+import type { DeploymentOptions } from "../core/deployment.ts";
 import { type RegistrationStatus, registrationStatus } from "../provider/registration.ts";
 import { examineAlarms } from "./alarm-check.ts";
 import { byCause, type Diagnosis } from "./causes.ts";
-import { type Check, deployAgain, type Examination, type Examined, type Finding, found } from "./finding.ts";
+import {
+  type Check,
+  deployAgain,
+  type Examination,
+  type Examined,
+  type Finding,
+  found,
+  remedyFor,
+} from "./finding.ts";
 import {
   clockCheck,
   providerCheck,
@@ -33,18 +42,19 @@ type Outcome = Examined & { readonly lacks?: unknown };
 
 /**
  * Runs all checks of a stage.
- * @param settings a file to use instead of the stage's own
+ * @param settings a file to use instead of the stage's own @param options that selected it; remedies repeat them
  * @throws AWS's error if it refuses every call, or if nothing of the stage exists
  */
 export async function examine(
   stageParts: Omit<Examination, "registrations">,
   settings: string | undefined,
+  options: DeploymentOptions,
 ): Promise<Diagnosis> {
-  const { deployment, clients } = stageParts;
+  const { deployment } = stageParts;
   const { stage } = deployment;
   let asked: Promise<RegistrationStatus> | undefined;
   const registrations = () => {
-    asked ??= registrationStatus(deployment, clients);
+    asked ??= registrationStatus(stageParts);
     return asked;
   };
   const examination = { ...stageParts, registrations };
@@ -54,19 +64,25 @@ export async function examine(
   const lacking = ofStage.filter((outcome) => "lacks" in outcome);
   if (lacking.length === checks.length) throw lacking[0]?.lacks;
   const file = settingsFile(stage, settings);
-  const ofSettings = file && (await outcomeOf(async () => found(examineSettings(deployment, file)), stage));
-  const ofRecipients =
-    file && (await outcomeOf(async () => found(await examineRecipients(examination, file)), stage));
   const well = ofStage.flatMap((outcome) => outcome.well);
-  const ofAlarms = await outcomeOf(async () => found(await examineAlarms(examination, well)), stage);
-  const findings = [
-    ...ofStage,
-    ...(ofSettings ? [ofSettings] : []),
-    ...(ofRecipients ? [ofRecipients] : []),
-    ofAlarms,
-  ].flatMap((outcome) => outcome.findings);
+  const others: readonly (() => Promise<readonly Finding[]>)[] = [
+    ...(file === undefined
+      ? []
+      : [async () => examineSettings(deployment, file), () => examineRecipients(examination, file)]),
+    () => examineAlarms(examination, well),
+  ];
+  const ofOthers = await Promise.all(others.map((look) => outcomeOf(async () => found(await look()), stage)));
+  const findings = [...ofStage, ...ofOthers].flatMap((outcome) => outcome.findings);
+  const remedied = <T extends Finding>(finding: T): T => ({
+    ...finding,
+    fix: remedyFor(finding.fix, deployment, options),
+  });
+  const causes = byCause(distinct(findings)).map((cause) => ({
+    ...remedied(cause),
+    follows: cause.follows.map(remedied),
+  }));
   const names = [...checks.map(({ name }) => name), ...(file === undefined ? [] : ["settings"]), "alarms"];
-  return { findings: byCause(distinct(findings)), checked: names };
+  return { findings: causes, checked: names };
 }
 
 /**

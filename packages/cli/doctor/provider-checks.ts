@@ -126,13 +126,13 @@ export function checkReconciliation(run: Run | undefined, now: Date): Examined {
 export const tokenCheck: Check = {
   name: "the provider's token",
   examine: async (examination) => {
-    const { deployment, clients, now, registrations } = examination;
+    const { now, registrations } = examination;
     // This call shows whether the provider accepts the token now.
     await registrations();
-    const token = await tokenStatus(deployment, clients);
+    const token = await tokenStatus(examination);
     if (!token.isSet || token.refusal !== "noted") return checkTokenState(token, now);
     await findOut(examination);
-    return checkTokenState(await tokenStatus(deployment, clients), now);
+    return checkTokenState(await tokenStatus(examination), now);
   },
 };
 

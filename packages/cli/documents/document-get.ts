@@ -1,10 +1,5 @@
 import { type DocumentVersions, supersededVersion } from "../../../adapters/dynamodb/document-versions.ts";
-import {
-  contentOfDocument,
-  type ReadDocuments,
-  type StoredDocument,
-} from "../../../adapters/dynamodb/documents.ts";
-import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { contentOfDocument, type StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { mask } from "../../../domain/core/mask.ts";
 import { isTooDeep } from "../../../domain/event/json.ts";
@@ -17,13 +12,7 @@ import { unknownSubject } from "../core/flags.ts";
 import type { Showing } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
 import { oneLine, printableJson } from "../core/text.ts";
-
-export type DocumentGetPorts = {
-  readonly partitions: Pick<Partitions, "isKnown">;
-  readonly readDocuments: ReadDocuments;
-  readonly versions: DocumentVersions;
-  readonly overflow: Pick<OverflowBucket, "get">;
-};
+import type { DocumentPorts } from "./document-list.ts";
 
 /**
  * @param wanted a version, or a time at which it was current; empty: the newest
@@ -33,7 +22,7 @@ export async function findDocument(
   subject: Subject,
   name: DataName,
   wanted: VersionWanted,
-  { partitions, readDocuments, versions }: DocumentGetPorts,
+  { partitions, readDocuments, versions }: Pick<DocumentPorts, "partitions" | "readDocuments" | "versions">,
 ): Promise<StoredDocument> {
   const title = nameOfData(name, "/");
   const all = await readDocuments(subject);
@@ -73,7 +62,7 @@ async function notKept(
 /** The provider's bytes. @throws permanent failure if their digest differs */
 export async function bytesOf(
   stored: StoredDocument,
-  { overflow }: Pick<DocumentGetPorts, "overflow">,
+  { overflow }: { readonly overflow: Pick<OverflowBucket, "get"> },
 ): Promise<Uint8Array> {
   const content = await contentOfDocument(stored, overflow);
   return Buffer.concat(content?.parts ?? []);

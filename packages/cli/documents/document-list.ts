@@ -1,16 +1,20 @@
-import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
-import type { ReadDocuments, StoredDocument } from "../../../adapters/dynamodb/documents.ts";
-import type { Partitions } from "../../../adapters/dynamodb/partitions.ts";
-import type { DocumentPage } from "../../../adapters/dynamodb/table-scan.ts";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import { documentReader, type StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import type { Key } from "../../../adapters/dynamodb/keys.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { scanDocuments } from "../../../adapters/dynamodb/table-scan.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { endpointName } from "../../../domain/event/events.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
 import { nameFields, referenceOf } from "../../../domain/message/document-reference.ts";
+import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { periodFlags, unknownSubject } from "../core/flags.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
+import { isoTime } from "../core/text.ts";
 
 export type DocumentQuery = {
   /** The subject whose documents to list; if undefined, the whole table is read. */
@@ -19,13 +23,19 @@ export type DocumentQuery = {
   readonly limit: number;
 };
 
-export type DocumentListPorts = {
-  readonly partitions: Pick<Partitions, "accountsOf" | "isKnown">;
-  readonly readDocuments: ReadDocuments;
-  readonly versions: Pick<DocumentVersions, "all">;
-  readonly scan: () => AsyncIterable<DocumentPage>;
-  readonly onScanned: OnScanned;
-};
+export type DocumentPorts = ReturnType<typeof documentPorts>;
+
+/** Reads a stage's documents, with the retained versions. */
+export function documentPorts({ deployment, clients }: Place, now: () => Date) {
+  const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
+  return {
+    partitions: partitions(dynamodb, table),
+    readDocuments: documentReader(dynamodb, table),
+    versions: documentVersions(dynamodb, table, now),
+    overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
+    scan: (after?: Key) => scanDocuments(dynamodb, table, after),
+  };
+}
 
 /** A document, or a superseded version. */
 export type ListedDocument = StoredDocument & { readonly supersededAt?: number };
@@ -36,7 +46,8 @@ export type ListedDocument = StoredDocument & { readonly supersededAt?: number }
  */
 export async function listDocuments(
   { subject, filter, limit }: DocumentQuery,
-  ports: DocumentListPorts,
+  ports: Omit<DocumentPorts, "overflow">,
+  onScanned: OnScanned = () => undefined,
 ): Promise<readonly ListedDocument[]> {
   if (subject !== undefined) {
     const found = await documentsOf(subject, ports);
@@ -49,7 +60,7 @@ export async function listDocuments(
     kept = newestFirst([...kept, ...selected]).slice(0, limit);
     read += examined;
     count += selected.length;
-    ports.onScanned(read, count);
+    onScanned(read, count);
   }
   return kept;
 }
@@ -60,7 +71,7 @@ export async function listDocuments(
  */
 export async function documentsOf(
   subject: Subject,
-  { partitions, readDocuments, versions }: Omit<DocumentListPorts, "scan" | "onScanned">,
+  { partitions, readDocuments, versions }: Pick<DocumentPorts, "partitions" | "readDocuments" | "versions">,
 ): Promise<readonly ListedDocument[]> {
   const accounts = subject.kind === "user" ? await partitions.accountsOf(subject.id) : [];
   const subjects = [subject, ...accounts.map((id): Subject => ({ kind: "account", id }))];
@@ -172,7 +183,7 @@ export type DocumentHistory = {
  */
 export async function documentHistory(
   subject: Subject,
-  ports: Omit<DocumentListPorts, "scan" | "onScanned">,
+  ports: Pick<DocumentPorts, "partitions" | "readDocuments" | "versions">,
 ): Promise<readonly DocumentHistory[]> {
   const all = await documentsOf(subject, ports);
   return all
@@ -213,8 +224,4 @@ function sortNameOf({ endpoint, dates = "", subject }: DocumentHistory): string 
 function compare(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

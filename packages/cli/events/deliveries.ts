@@ -3,7 +3,8 @@ import { present } from "../../../domain/core/parse.ts";
 import type { Subscriber } from "../../../domain/message/message.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
 import { auditTrailOf } from "../core/audited.ts";
-import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import type { Place } from "../core/command.ts";
+import { type LogEntry, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 import { type HistoryRow, historyIn, idsOf, withSubjects } from "./event-history.ts";
 import { mayTake } from "./event-steps.ts";
 
@@ -35,7 +36,7 @@ const marginInMs = 15 * 60_000;
  */
 export async function deliveriesTo(
   subscriber: Subscriber,
-  place: LogPlace,
+  place: Place,
   since: string,
 ): Promise<readonly Delivery[]> {
   const codes = [

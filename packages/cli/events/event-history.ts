@@ -4,7 +4,8 @@ import { present } from "../../../domain/core/parse.ts";
 import { isWebhookKind, type WebhookKind } from "../../../domain/event/events.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/message.ts";
-import { type LogEntry, type LogPlace, selectEntries, stageLogLines, textsOf } from "../logs/log-entries.ts";
+import type { Place } from "../core/command.ts";
+import { type LogEntry, selectEntries, stageLogLines, textsOf } from "../logs/log-entries.ts";
 
 /** The progress of an event according to the functions' logs. */
 export const historyOutcomes = ["accepted", "duplicate", "stored", "ignored", "rejected"] as const;
@@ -64,7 +65,7 @@ const marginInMs = 15 * 60_000;
  * @param onProgress called after each page with the events so far
  */
 export async function eventHistory(
-  place: LogPlace,
+  place: Place,
   { since, until }: HistoryPeriod,
   onProgress: (progress: HistoryProgress) => void = () => undefined,
 ): Promise<readonly HistoryEvent[]> {
@@ -125,7 +126,7 @@ function aboutIn(text: string | undefined, known: HistoryEvent | undefined) {
 /** Adds the subjects of events that were read from the logs. Makes one query for each of them. */
 export async function withSubjects<Row extends Pick<HistoryRow, "subject" | "loggedAs">>(
   rows: readonly Row[],
-  { deployment, clients }: LogPlace,
+  { deployment, clients }: Place,
 ): Promise<readonly Row[]> {
   const { subjectsOf } = loggedNames(clients.dynamodb, deployment.output("TableName"));
   const subjects = await subjectsOf(new Set(rows.flatMap(({ loggedAs }) => loggedAs ?? [])));
@@ -180,7 +181,7 @@ export type Refusal = {
 };
 
 /** Refused webhooks since a time, the latest first. */
-export async function refusals(place: LogPlace, since: string): Promise<readonly Refusal[]> {
+export async function refusals(place: Place, since: string): Promise<readonly Refusal[]> {
   const search = {
     since: new Date(since),
     pattern: fieldPattern("code", ["WEBHOOK_REFUSED"]),

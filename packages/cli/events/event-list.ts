@@ -7,7 +7,6 @@ import {
 } from "../../../domain/event/event-progress.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { unknownSubject } from "../core/flags.ts";
-import type { OnScanned } from "../core/scan-consent.ts";
 import { eventsOf, type LookupPorts, progressReader, recordsOf } from "./event-lookup.ts";
 
 export type EventQuery = {
@@ -20,10 +19,8 @@ export type EventQuery = {
 
 export type ListedEvent = StoredEvent & { readonly progress: EventProgress };
 
-export type ListPorts = LookupPorts & { readonly onScanned: OnScanned };
-
 /** Lists stored events, the newest first. @throws CommandError if the subject is unknown */
-export async function listEvents(query: EventQuery, ports: ListPorts): Promise<readonly ListedEvent[]> {
+export async function listEvents(query: EventQuery, ports: LookupPorts): Promise<readonly ListedEvent[]> {
   const { subject, filter, limit } = query;
   const found =
     subject === undefined
@@ -43,7 +40,7 @@ export async function listEvents(query: EventQuery, ports: ListPorts): Promise<r
  * @throws CommandError if the subject is unknown, so that a mistyped id is not taken for a subject without
  * events
  */
-async function knownEventsOf(subject: Subject, ports: ListPorts): Promise<readonly StoredEvent[]> {
+async function knownEventsOf(subject: Subject, ports: LookupPorts): Promise<readonly StoredEvent[]> {
   const events = await eventsOf(subject, ports);
   if (events.length > 0) return events;
   const { state, documents } = await recordsOf(subject, ports.records);
@@ -51,7 +48,10 @@ async function knownEventsOf(subject: Subject, ports: ListPorts): Promise<readon
   return events;
 }
 
-async function scan({ filter, state, limit }: EventQuery, ports: ListPorts): Promise<readonly StoredEvent[]> {
+async function scan(
+  { filter, state, limit }: EventQuery,
+  ports: LookupPorts,
+): Promise<readonly StoredEvent[]> {
   let [read, count] = [0, 0];
   let kept: readonly StoredEvent[] = [];
   for await (const { events, examined } of ports.stored.scan()) {

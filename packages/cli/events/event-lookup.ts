@@ -1,27 +1,22 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { type Partitions, partitions } from "../../../adapters/dynamodb/partitions.ts";
-import {
-  type StoredEvent,
-  type StoredEvents,
-  storedEvents,
-} from "../../../adapters/dynamodb/stored-events.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { type StoredEvent, storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { type EventProgress, progressOf, type SubjectRecords } from "../../../domain/event/event-progress.ts";
 import { nameOf, ownerOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
+import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
 import { type KnownRecords, recordsIn } from "../records/known-records.ts";
 
-export type LookupPorts = {
-  readonly stored: StoredEvents;
-  readonly partitions: Pick<Partitions, "accountsOf">;
-  readonly records: KnownRecords;
-};
+export type LookupPorts = ReturnType<typeof lookupPorts>;
 
-export function lookupPorts(client: DynamoDBClient, tableName: string): LookupPorts {
+/** @param onScanned called after each page of a scan */
+export function lookupPorts({ deployment, clients }: Place, onScanned: OnScanned = () => undefined) {
+  const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
   return {
-    stored: storedEvents(client, tableName),
-    partitions: partitions(client, tableName),
-    records: recordsIn(client, tableName),
+    stored: storedEvents(dynamodb, table),
+    partitions: partitions(dynamodb, table),
+    records: recordsIn(dynamodb, table),
+    onScanned,
   };
 }
 
@@ -69,8 +64,6 @@ export async function recordsOf(
   return { state, documents };
 }
 
-type FindPorts = LookupPorts & { readonly onScanned: OnScanned };
-
 /** @throws CommandError if no event's id can begin like this */
 export function checkEventId(begins: string): void {
   if (/^[\w-]{1,43}$/.test(begins)) return;
@@ -87,7 +80,7 @@ export function checkEventId(begins: string): void {
 export async function findEvent(
   begins: string,
   subject: Subject | undefined,
-  ports: FindPorts,
+  ports: LookupPorts,
 ): Promise<StoredEvent | undefined> {
   const found = subject === undefined ? await scan(begins, ports) : await eventsOf(subject, ports);
   const [event, ...others] = found.filter(({ event: { id } }) => id.startsWith(begins));
@@ -96,7 +89,7 @@ export async function findEvent(
   return event;
 }
 
-async function scan(begins: string, { stored, onScanned }: FindPorts): Promise<readonly StoredEvent[]> {
+async function scan(begins: string, { stored, onScanned }: LookupPorts): Promise<readonly StoredEvent[]> {
   const found: StoredEvent[] = [];
   let read = 0;
   for await (const { events, examined } of stored.scan(begins)) {

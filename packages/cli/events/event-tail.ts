@@ -1,6 +1,7 @@
 import { readChange, type StreamRecord } from "../../../adapters/streams/change-stream.ts";
 import { followStream } from "../../../adapters/streams/stream-follower.ts";
 import { streamOf } from "../../../adapters/streams/table-stream.ts";
+import { isFields } from "../../../domain/core/parse.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document.ts";
@@ -28,7 +29,7 @@ export type TailRecord = StreamRecord & {
 
 /** @returns undefined for changes that are not a step of an event, such as links, counters and expiry */
 export function happeningOf(record: TailRecord, now: Date): Happening | undefined {
-  if (record.dynamodb?.NewImage === undefined || !isShown(record.dynamodb.NewImage)) return undefined;
+  if (!isOfEvents(record.dynamodb?.NewImage)) return undefined;
   const change = readChange(record);
   const happening = describe(change);
   const at = new Date(Math.max(writtenAt(record, now), knownAt(change)));
@@ -57,8 +58,9 @@ function knownAt(change: Change): number {
   }
 }
 
-function isShown({ sk }: Readonly<Record<string, unknown>>): boolean {
-  const key = typeof sk === "object" && sk !== null && "S" in sk ? String(sk.S) : "";
+/** Whether an item is an event, a state, a document or a readiness: other changes have no consequences. */
+export function isOfEvents(image: Readonly<Record<string, unknown>> | undefined): boolean {
+  const key = isFields(image?.sk) ? String(image.sk.S) : "";
   return key === "STATE" || key === "READINESS" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
 }
 

@@ -1,18 +1,15 @@
 import type { DocumentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import type { EventDetails, StoredEvent } from "../../../adapters/dynamodb/stored-events.ts";
-import { type QueueDepth, queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
+import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { documentOf, progressOf, type SubjectRecords } from "../../../domain/event/event-progress.ts";
 import { type IncomeEvent, isWebhookKind, subjectKindOf } from "../../../domain/event/events.ts";
 import { nameOf, ownerOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import { type Subscriber, wants } from "../../../domain/message/message.ts";
-import {
-  contentOfDeadLetter,
-  type DeadLetterContent,
-  type DeadLetterSource,
-} from "../../../domain/recovery/dead-letter.ts";
+import { contentOfDeadLetter, type DeadLetterContent } from "../../../domain/recovery/dead-letter.ts";
 import type { Operation } from "../core/command.ts";
+import type { Deployment } from "../core/deployment.ts";
 import { deadLettersOf } from "../dead-letters/queues.ts";
 import { subscriberQueues, type WorkQueue, workQueues } from "../status/work-queues.ts";
 
@@ -154,13 +151,6 @@ export type EventDeadLetter = {
   readonly sentAt: string;
 };
 
-export type DeadLetterPorts = {
-  readonly queues: readonly WorkQueue[];
-  readonly depthOf: (queue: WorkQueue) => Promise<Pick<QueueDepth, "waiting">>;
-  readonly sourceOf: (queue: WorkQueue) => DeadLetterSource;
-  readonly report: (text: string) => void;
-};
-
 /** Maximum dead letters to read from each queue. */
 const maxLookedAt = 1_000;
 
@@ -168,49 +158,45 @@ const maxLookedAt = 1_000;
  * The queues that can contain dead letters of an event: its kind's, the fetch queue's, and those of
  * subscribers of its type.
  */
-export function deadLetterPortsFor(operation: Operation, event: IncomeEvent | undefined): DeadLetterPorts {
-  const { deployment, clients, terminal } = operation;
-  const getters = subscriberQueues(deployment)
-    .filter((subscriber) => event !== undefined && wants(subscriber, event.type))
-    .map(({ name }) => `subscriber/${name}`);
-  const names = event === undefined ? [] : [event.kind, "fetch", ...getters];
-  return {
-    // An event that was not stored has no consequences.
-    queues: workQueues(deployment).filter(({ name }) =>
-      event === undefined ? isWebhookKind(name) : names.includes(name),
-    ),
-    depthOf: ({ deadLetterQueueUrl }) => queueDepth(clients.sqs, deadLetterQueueUrl),
-    sourceOf: (queue) => deadLettersOf(operation, queue),
-    report: terminal.progress,
-  };
+function queuesOf({ kind, type }: IncomeEvent, deployment: Deployment): readonly WorkQueue[] {
+  const getters = subscriberQueues(deployment).filter((subscriber) => wants(subscriber, type));
+  const names = [kind, "fetch", ...getters.map(({ name }) => `subscriber/${name}`)];
+  return workQueues(deployment).filter(({ name }) => names.includes(name));
 }
 
 /** Dead letters of a stored event: the event, its message, or a task for its subject. */
 export function deadLettersOfEvent(
   event: IncomeEvent,
-  ports: DeadLetterPorts,
+  operation: Operation,
 ): Promise<readonly EventDeadLetter[]> {
   const subject = nameOf(subjectOf(event));
-  return search(({ id, what }) => id === event.id || (what.endsWith(" task") && id === subject), ports);
+  const isWanted = ({ id, what }: DeadLetterContent) =>
+    id === event.id || (what.endsWith(" task") && id === subject);
+  return search(queuesOf(event, operation.deployment), isWanted, operation);
 }
 
-/** Dead letters of events that could not be stored, by a prefix of their ids. */
+/** Dead letters of events that could not be stored and so had no consequences, by a prefix of their ids. */
 export function deadLettersOfUnstored(
   begins: string,
-  ports: DeadLetterPorts,
+  operation: Operation,
 ): Promise<readonly EventDeadLetter[]> {
-  return search(({ id = "" }) => id.startsWith(begins), ports);
+  const queues = workQueues(operation.deployment).filter(({ name }) => isWebhookKind(name));
+  return search(queues, ({ id = "" }) => id.startsWith(begins), operation);
 }
 
 async function search(
+  queues: readonly WorkQueue[],
   isWanted: (content: DeadLetterContent) => boolean,
-  { queues, depthOf, sourceOf, report }: DeadLetterPorts,
+  operation: Operation,
 ): Promise<readonly EventDeadLetter[]> {
   const found: EventDeadLetter[] = [];
   for (const queue of queues) {
-    if ((await depthOf(queue)).waiting === 0) continue;
+    if ((await queueDepth(operation.clients.sqs, queue.deadLetterQueueUrl)).waiting === 0) continue;
     let lookedAt = 0;
-    await sourceOf(queue)(async (deadLetters) => {
+    await deadLettersOf(
+      operation,
+      queue,
+    )(async (deadLetters) => {
       lookedAt += deadLetters.length;
       for (const { body, reason, sentAt } of deadLetters) {
         const content = contentOfDeadLetter(body);
@@ -221,7 +207,7 @@ async function search(
       return { done: [], isEnough: lookedAt >= maxLookedAt };
     });
     if (lookedAt >= maxLookedAt)
-      report(
+      operation.terminal.progress(
         `Only ${lookedAt} dead letters of ${queue.name} were checked. List them: npx income-events dlq list`,
       );
   }

@@ -1,7 +1,6 @@
 import { readMetrics } from "../../../adapters/aws/metric-points.ts";
 import { latencyMetrics } from "../../../domain/event/events.ts";
-import type { Clients } from "../core/clients.ts";
-import type { Deployment } from "../core/deployment.ts";
+import type { Place } from "../core/command.ts";
 
 /** Seconds from a webhook's receipt; undefined without events. */
 type Percentiles = { readonly p50?: number; readonly p99?: number };
@@ -22,19 +21,15 @@ const periodInSeconds = 900;
  * The latency of the last 15 minutes, or of the 15 before: CloudWatch's periods start at each quarter of an
  * hour.
  */
-export async function readLatency(
-  { output }: Pick<Deployment, "output">,
-  { cloudWatch }: Pick<Clients, "cloudWatch">,
-  now: Date,
-): Promise<Latency> {
-  const Namespace = output("MetricsNamespace");
+export async function readLatency({ deployment, clients }: Place, now: Date): Promise<Latency> {
+  const Namespace = deployment.output("MetricsNamespace");
   const queries = [latencyMetrics.toSubscriber, latencyMetrics.toDocument].flatMap((MetricName) =>
     (["p50", "p99"] as const).map((stat) => ({ metric: { Namespace, MetricName }, stat, periodInSeconds })),
   );
   const quarter = Math.floor(now.getTime() / 1_000 / periodInSeconds) * periodInSeconds;
   const from = new Date((quarter - periodInSeconds) * 1_000);
   const [toSubscriber50, toSubscriber99, toDocument50, toDocument99] = (
-    await readMetrics(cloudWatch, queries, from, now)
+    await readMetrics(clients.cloudWatch, queries, from, now)
   ).map(([latest]) => latest && latest.value / 1_000);
   return {
     toSubscriber: percentiles(toSubscriber50, toSubscriber99),

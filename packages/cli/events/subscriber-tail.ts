@@ -3,7 +3,7 @@ import { contentOfDocument, textOfContent } from "../../../adapters/dynamodb/doc
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { readChange, type StreamRecord } from "../../../adapters/streams/change-stream.ts";
 import { mask } from "../../../domain/core/mask.ts";
-import { fieldsOf, isFields, textOf } from "../../../domain/core/parse.ts";
+import { fieldsOf, textOf } from "../../../domain/core/parse.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { addressedTo } from "../../../domain/message/document-reference.ts";
 import {
@@ -15,6 +15,7 @@ import {
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { oneLine } from "../core/text.ts";
 import type { KnownRecords } from "../records/known-records.ts";
+import { isOfEvents } from "./event-tail.ts";
 
 /**
  * The messages that the relay sends to one subscriber because of a change of the table.
@@ -25,7 +26,7 @@ export function messagesOf(
   subscriber: Subscriber,
   origin: MessageOrigin,
 ): readonly Message[] {
-  if (!leadsToMessages(record.dynamodb?.NewImage)) return [];
+  if (!isOfEvents(record.dynamodb?.NewImage)) return [];
   // Ranges only matter for tasks.
   const settings = { ...origin, readByRange: [] };
   return consequencesOf(readChange(record), settings).flatMap((consequence) =>
@@ -33,12 +34,6 @@ export function messagesOf(
       ? [addressedTo(consequence.message, subscriber.name)]
       : [],
   );
-}
-
-/** Whether an item's changes lead to messages: events, states, documents and readiness. */
-function leadsToMessages(image: Readonly<Record<string, unknown>> | undefined): boolean {
-  const key = isFields(image?.sk) ? String(image.sk.S) : "";
-  return key === "STATE" || key === "READINESS" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
 }
 
 /** Adds the attributes of the message's user, as the relay does. */

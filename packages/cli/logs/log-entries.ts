@@ -7,7 +7,7 @@ import {
 } from "../../../adapters/aws/log-groups.ts";
 import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
 import { loggedText } from "../../../domain/event/subjects.ts";
-import type { Operation } from "../core/command.ts";
+import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { oneLine } from "../core/text.ts";
 
@@ -81,8 +81,6 @@ export function entryText({
   return oneLine(words.join("  "));
 }
 
-export type LogPlace = Pick<Operation, "deployment" | "clients">;
-
 /**
  * Log lines of a pipeline's functions, unordered, without those of other pipelines in its stack.
  * @param search `functions` selects by the logical ids of log groups; if undefined, all
@@ -90,7 +88,7 @@ export type LogPlace = Pick<Operation, "deployment" | "clients">;
  * @throws CommandError if there is no such log group, because an empty result would be misleading
  */
 export async function stageLogLines(
-  { deployment, clients }: LogPlace,
+  { deployment, clients }: Place,
   { functions = /Logs/, ...search }: LogSearch & { readonly functions?: RegExp },
   onRead: (page: LogLines) => void = () => undefined,
 ): Promise<readonly string[]> {

@@ -32,7 +32,7 @@ export type Plan = {
 
 export type PreflightCheck = {
   readonly name: string;
-  readonly examine: (plan: Plan) => Promise<readonly Finding[]>;
+  readonly examine: (plan: Plan) => Promise<Found>;
 };
 
 /**
@@ -74,6 +74,9 @@ export type Finding = {
   readonly why: string;
   readonly fix: string;
 };
+
+/** What a check found: an empty list if it passed. */
+export type Found = Finding | readonly Finding[];
 
 /** A numbered list with consequences and remedies. */
 export function findingsText(findings: readonly Finding[]): readonly string[] {

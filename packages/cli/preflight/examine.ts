@@ -65,7 +65,7 @@ export async function examinePreflight(plan: Plan): Promise<Preflight> {
 
 async function outcomeOf({ name, examine }: PreflightCheck, plan: Plan) {
   try {
-    return { name, findings: await examine(plan) };
+    return { name, findings: [await examine(plan)].flat() };
   } catch (error) {
     // The region answered the first call, so a service without an address does not exist there.
     if (isWithoutAddress(error)) return { name, findings: [absent(name, plan.account.region)] };

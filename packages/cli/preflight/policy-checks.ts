@@ -9,7 +9,7 @@ import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
 import { escapePattern } from "../../../domain/event/subjects.ts";
 import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/text.ts";
-import type { Account, Finding, Plan, PreflightCheck } from "./account.ts";
+import type { Account, Finding, Found, Plan, PreflightCheck } from "./account.ts";
 import { deployedSettings, findStack, outputOf } from "./stack-checks.ts";
 
 export const keyCheck: PreflightCheck = {
@@ -17,7 +17,7 @@ export const keyCheck: PreflightCheck = {
   examine: async (plan) => {
     const { keyArn } = plan.settings.encryption;
     if (keyArn === undefined) return [];
-    const broken = await checkKey(plan, keyArn);
+    const broken = [await checkKey(plan, keyArn)].flat();
     return broken.length > 0 ? broken : checkKeyPolicy(plan, keyArn);
   },
 };
@@ -31,30 +31,26 @@ export const keyChangeCheck: PreflightCheck = {
     const used = isFields(deployed) ? deployed.keyArn : undefined;
     if (typeof used !== "string" || [encryption.keyArn, ...encryption.previousKeyArns].includes(used))
       return [];
-    return [
-      {
-        what: `The deployed stack encrypts with ${used}, which the new settings no longer name.`,
-        why: "Messages and objects that it encrypted become unreadable: messages expire in their queues, reads of large documents fail, and erasures stay incomplete.",
-        fix: `add it to encryption.previousKeyArns in stages/${stage}.json`,
-      },
-    ];
+    return {
+      what: `The deployed stack encrypts with ${used}, which the new settings no longer name.`,
+      why: "Messages and objects that it encrypted become unreadable: messages expire in their queues, reads of large documents fail, and erasures stay incomplete.",
+      fix: `add it to encryption.previousKeyArns in stages/${stage}.json`,
+    };
   },
 };
 
-async function checkKey({ account, stage }: Plan, keyArn: string): Promise<readonly Finding[]> {
+async function checkKey({ account, stage }: Plan, keyArn: string): Promise<Found> {
   const fix = `correct encryption.keyArn in stages/${stage}.json`;
   const why = "Nothing could be encrypted: the deployment fails and is rolled back.";
   try {
     const { KeyMetadata } = await account.kms.send(new DescribeKeyCommand({ KeyId: keyArn }));
     const { KeyState = "unknown", KeySpec = "unknown" } = KeyMetadata ?? {};
     if (KeyState !== "Enabled") {
-      return [
-        {
-          what: `The key ${keyArn} is ${KeyState}.`,
-          why,
-          fix: commandLine`aws kms enable-key --key-id ${keyArn}`,
-        },
-      ];
+      return {
+        what: `The key ${keyArn} is ${KeyState}.`,
+        why,
+        fix: commandLine`aws kms enable-key --key-id ${keyArn}`,
+      };
     }
     if (KeySpec === "SYMMETRIC_DEFAULT") return [];
     return [{ what: `The key ${keyArn} is ${KeySpec}, and a symmetric one is needed.`, why, fix }];
@@ -64,10 +60,7 @@ async function checkKey({ account, stage }: Plan, keyArn: string): Promise<reado
   }
 }
 
-async function checkKeyPolicy(
-  { account, stage, stackName, settings }: Plan,
-  KeyId: string,
-): Promise<readonly Finding[]> {
+async function checkKeyPolicy({ account, stage, stackName, settings }: Plan, KeyId: string): Promise<Found> {
   const { Policy } = await account.kms.send(new GetKeyPolicyCommand({ KeyId }));
   const held = parsePolicy(Policy);
   const needed = parsePolicy(JSON.stringify({ Statement: keyPolicyStatements(stackName, settings) }));
@@ -145,11 +138,11 @@ export const alarmRecipientsCheck: PreflightCheck = {
 const publisher = "cloudwatch.amazonaws.com";
 const why = "Alarms notify nobody.";
 
-async function checkGivenTopic(account: Account, topicArn: string): Promise<readonly Finding[]> {
+async function checkGivenTopic(account: Account, topicArn: string): Promise<Found> {
   try {
     const asked = new GetTopicAttributesCommand({ TopicArn: topicArn });
     const { Attributes: { Policy, KmsMasterKeyId } = {} } = await account.sns.send(asked);
-    const byKey = KmsMasterKeyId ? await checkTopicKey(account, topicArn, KmsMasterKeyId) : [];
+    const byKey = KmsMasterKeyId ? [await checkTopicKey(account, topicArn, KmsMasterKeyId)].flat() : [];
     if (allows(parsePolicy(Policy), publisher, "sns:Publish")) return byKey;
     return [
       {
@@ -161,9 +154,11 @@ async function checkGivenTopic(account: Account, topicArn: string): Promise<read
     ];
   } catch (error) {
     if (!(error instanceof TopicNotFound)) throw error;
-    return [
-      { what: `There is no topic ${topicArn}.`, why, fix: "correct alarms.topicArn, or set alarms.emails" },
-    ];
+    return {
+      what: `There is no topic ${topicArn}.`,
+      why,
+      fix: "correct alarms.topicArn, or set alarms.emails",
+    };
   }
 }
 
@@ -171,7 +166,7 @@ async function checkGivenTopic(account: Account, topicArn: string): Promise<read
  * Source: SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted
  * topics".
  */
-async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string): Promise<readonly Finding[]> {
+async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string): Promise<Found> {
   const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
   const key = KeyMetadata?.Arn ?? KeyId;
   if (KeyMetadata?.KeyManager === "AWS") {
@@ -182,13 +177,11 @@ async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string):
   const policy = parsePolicy((await kms.send(new GetKeyPolicyCommand({ KeyId: key }))).Policy);
   const needed = ["kms:Decrypt", "kms:GenerateDataKey*"];
   if (needed.every((action) => allows(policy, publisher, action))) return [];
-  return [
-    {
-      what: `The policy of the key ${key}, with which the topic ${topicArn} is encrypted, does not admit CloudWatch.`,
-      why,
-      fix: `${commandLine`aws kms put-key-policy --key-id ${key} --policy-name default --policy FILE`}    with ${publisher}, ${needed.join(" and ")}`,
-    },
-  ];
+  return {
+    what: `The policy of the key ${key}, with which the topic ${topicArn} is encrypted, does not admit CloudWatch.`,
+    why,
+    fix: `${commandLine`aws kms put-key-policy --key-id ${key} --policy-name default --policy FILE`}    with ${publisher}, ${needed.join(" and ")}`,
+  };
 }
 
 /**
@@ -209,16 +202,14 @@ export async function checkSubscriptions(
     const state = states.get(email);
     if (state?.startsWith("arn:")) return [];
     const isPending = state === "PendingConfirmation";
-    return [
-      {
-        what: isPending
-          ? `${email} has not confirmed to be notified of alarms.`
-          : `${email} is not notified of alarms: SNS has forgotten the address, which was not confirmed within 48 hours, or which unsubscribed.`,
-        why: "Alarms do not reach that address.",
-        fix: isPending
-          ? "follow the link in the mail of AWS Notifications, within 48 hours of the deployment"
-          : commandLine`aws sns subscribe --topic-arn ${topicArn} --protocol email --notification-endpoint ${email}`,
-      },
-    ];
+    return {
+      what: isPending
+        ? `${email} has not confirmed to be notified of alarms.`
+        : `${email} is not notified of alarms: SNS has forgotten the address, which was not confirmed within 48 hours, or which unsubscribed.`,
+      why: "Alarms do not reach that address.",
+      fix: isPending
+        ? "follow the link in the mail of AWS Notifications, within 48 hours of the deployment"
+        : commandLine`aws sns subscribe --topic-arn ${topicArn} --protocol email --notification-endpoint ${email}`,
+    };
   });
 }

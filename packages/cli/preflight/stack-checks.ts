@@ -13,7 +13,7 @@ import { webhookKinds } from "../../../domain/event/events.ts";
 import { hasFunctionUrls } from "../../../domain/read/route.ts";
 import { registrationExportName, selectedBaseUrl, unpackSettings } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/text.ts";
-import type { Finding, Plan, PreflightCheck } from "./account.ts";
+import type { Finding, Found, Plan, PreflightCheck } from "./account.ts";
 
 /** The bootstrap version that CDK requires for assets (aws-cdk-lib, MIN_BOOTSTRAP_STACK_VERSION). */
 const neededBootstrap = 6;
@@ -50,13 +50,11 @@ export const bootstrapCheck: PreflightCheck = {
     const version = toolkit && Number(outputOf(toolkit, "BootstrapVersion") ?? 0);
     if (version !== undefined && version >= neededBootstrap) return [];
     const state = version === undefined ? "is not bootstrapped" : `has version ${version} of CDK's bootstrap`;
-    return [
-      {
-        what: `The account ${account.id} ${state} in ${account.region}; ${neededBootstrap} is needed.`,
-        why: "CDK refuses to deploy.",
-        fix: commandLine`npx cdk bootstrap aws://${account.id}/${account.region}`,
-      },
-    ];
+    return {
+      what: `The account ${account.id} ${state} in ${account.region}; ${neededBootstrap} is needed.`,
+      why: "CDK refuses to deploy.",
+      fix: commandLine`npx cdk bootstrap aws://${account.id}/${account.region}`,
+    };
   },
 };
 
@@ -68,7 +66,7 @@ export const stackCheck: PreflightCheck = {
   },
 };
 
-function checkStack(stack: Stack, stackName: string): readonly Finding[] {
+function checkStack(stack: Stack, stackName: string): Found {
   const { EnableTerminationProtection: isProtected = false } = stack;
   const status = String(stack.StackStatus);
   const what = `The stack ${stackName} has the status ${status}${isProtected ? " and is protected from termination" : ""}.`;
@@ -77,19 +75,19 @@ function checkStack(stack: Stack, stackName: string): readonly Finding[] {
     return [{ what, why: "Its creation failed, and CDK can't remove it to retry.", fix: unprotect }];
   if (status === "ROLLBACK_FAILED") {
     const look = commandLine`aws cloudformation describe-stack-events --stack-name ${stackName}    names what could not be removed: remove that`;
-    return [
-      {
-        what,
-        why: "Its creation and its removal failed. CDK retries the removal before it deploys.",
-        fix: isProtected ? `${look}; then: ${unprotect}` : look,
-      },
-    ];
+    return {
+      what,
+      why: "Its creation and its removal failed. CDK retries the removal before it deploys.",
+      fix: isProtected ? `${look}; then: ${unprotect}` : look,
+    };
   }
   if (status === "UPDATE_ROLLBACK_FAILED") {
     const why = "A deployment and its rollback failed. No other deployment can start.";
-    return [
-      { what, why, fix: commandLine`npx cdk rollback -c stage=${stackName.replace("income-events-", "")}` },
-    ];
+    return {
+      what,
+      why,
+      fix: commandLine`npx cdk rollback -c stage=${stackName.replace("income-events-", "")}`,
+    };
   }
   if (status.endsWith("_IN_PROGRESS") && status !== "REVIEW_IN_PROGRESS") {
     const fix = commandLine`aws cloudformation describe-stacks --stack-name ${stackName}    until it is done`;
@@ -103,24 +101,17 @@ export const registrationCheck: PreflightCheck = {
   examine: async (plan) => (plan.settings.register.enabled ? findOtherRegistration(plan) : []),
 };
 
-async function findOtherRegistration({
-  account,
-  settings,
-  stackName,
-  stage,
-}: Plan): Promise<readonly Finding[]> {
+async function findOtherRegistration({ account, settings, stackName, stage }: Plan): Promise<Found> {
   const wanted = registrationExportName(selectedBaseUrl(settings.provider));
   for await (const { Exports = [] } of paginateListExports({ client: account.cloudFormation }, {})) {
     const taken = Exports.find(({ Name }) => Name === wanted);
     const other = taken?.ExportingStackId?.split("/")[1];
     if (other === undefined || other === stackName) continue;
-    return [
-      {
-        what: `The stack ${other} registers its webhooks with ${taken?.Value ?? "the same provider"} already.`,
-        why: `CloudFormation refuses the export ${wanted} a second time: the deployment fails and is rolled back.`,
-        fix: `set register.enabled to false in stages/${stage}.json, or deploy ${other} with it first`,
-      },
-    ];
+    return {
+      what: `The stack ${other} registers its webhooks with ${taken?.Value ?? "the same provider"} already.`,
+      why: `CloudFormation refuses the export ${wanted} a second time: the deployment fails and is rolled back.`,
+      fix: `set register.enabled to false in stages/${stage}.json, or deploy ${other} with it first`,
+    };
   }
   return [];
 }
@@ -137,13 +128,11 @@ export const placeCheck: PreflightCheck = {
     return Object.entries(named).flatMap(([setting, arn]) => {
       const region = arn?.split(":")[3];
       if (region === undefined || region === account.region) return [];
-      return [
-        {
-          what: `${setting} is in ${region}, and the stage would be in ${account.region}.`,
-          why: "CloudFormation refuses it: the deployment fails and is rolled back.",
-          fix: `correct ${setting} in stages/${stage}.json, or set AWS_REGION to ${region}`,
-        },
-      ];
+      return {
+        what: `${setting} is in ${region}, and the stage would be in ${account.region}.`,
+        why: "CloudFormation refuses it: the deployment fails and is rolled back.",
+        fix: `correct ${setting} in stages/${stage}.json, or set AWS_REGION to ${region}`,
+      };
     });
   },
 };
@@ -152,13 +141,11 @@ export const functionUrlCheck: PreflightCheck = {
   name: "whether the region has function URLs",
   examine: async ({ account: { region }, settings: { reading }, stage }) => {
     if (reading === "invoke" || reading === "none" || hasFunctionUrls(region)) return [];
-    return [
-      {
-        what: `Lambda has no function URLs in ${region}, and subscribers would read documents at one.`,
-        why: "CloudFormation refuses it: the deployment fails and is rolled back.",
-        fix: `set reading to invoke in stages/${stage}.json`,
-      },
-    ];
+    return {
+      what: `Lambda has no function URLs in ${region}, and subscribers would read documents at one.`,
+      why: "CloudFormation refuses it: the deployment fails and is rolled back.",
+      fix: `set reading to invoke in stages/${stage}.json`,
+    };
   },
 };
 
@@ -173,13 +160,11 @@ export const firewallCheck: PreflightCheck = {
       throw new Error(`DNS names no alias of ${name}, by which CloudFront is known`, { cause: error });
     });
     if (aliases.some((alias) => alias.replace(/\.$/, "").endsWith(".cloudfront.net"))) return [];
-    return [
-      {
-        what: `The DNS record of ${name} leads to ${aliases.join(", ")} instead of CloudFront.`,
-        why: "Webhooks and all other requests to that name bypass the firewall.",
-        fix: "lead the record to the distribution, or leave out webhooks.customDomain.behindCloudFront",
-      },
-    ];
+    return {
+      what: `The DNS record of ${name} leads to ${aliases.join(", ")} instead of CloudFront.`,
+      why: "Webhooks and all other requests to that name bypass the firewall.",
+      fix: "lead the record to the distribution, or leave out webhooks.customDomain.behindCloudFront",
+    };
   },
 };
 
@@ -197,19 +182,17 @@ export const throttleCheck: PreflightCheck = {
     for await (const { Quotas = [] } of pages) {
       for (const { QuotaName = "", Value } of Quotas) if (Value !== undefined) values.set(QuotaName, Value);
     }
-    return throttles.flatMap(({ quota, setting }): readonly Finding[] => {
+    return throttles.flatMap(({ quota, setting }): Found => {
       const value = values.get(quota);
       const own = settings.webhooks.throttle[setting];
       // Service Quotas omits quotas whose value for the account is unknown.
       if (value === undefined) throw new Error(`Service Quotas names no "${quota}"`);
       if (own <= value) return [];
-      return [
-        {
-          what: `webhooks.throttle.${setting} is ${own}, and API Gateway lets ${value} through in all of the account's APIs.`,
-          why: "Webhooks above it are answered 429, although the stage would accept them.",
-          fix: `lower webhooks.throttle.${setting}, or ask for more: aws service-quotas list-service-quotas --service-code apigateway`,
-        },
-      ];
+      return {
+        what: `webhooks.throttle.${setting} is ${own}, and API Gateway lets ${value} through in all of the account's APIs.`,
+        why: "Webhooks above it are answered 429, although the stage would accept them.",
+        fix: `lower webhooks.throttle.${setting}, or ask for more: aws service-quotas list-service-quotas --service-code apigateway`,
+      };
     });
   },
 };
@@ -289,28 +272,24 @@ export const logPolicyCheck: PreflightCheck = {
 };
 
 /** Log groups below /aws/vendedlogs/ share the policy that AWS writes for service logs. */
-function checkLogPolicies(policies: readonly ResourcePolicy[]): readonly Finding[] {
+function checkLogPolicies(policies: readonly ResourcePolicy[]): Found {
   const delivery = policies.find(({ policyName }) => policyName?.startsWith("AWSLogDeliveryWrite"));
   const why =
     "API Gateway could not write the access log of the webhooks: the deployment fails and is rolled back.";
   if (delivery === undefined) {
     if (policies.length < mostPolicies) return [];
-    return [
-      {
-        what: `CloudWatch Logs has ${policies.length} resource policies in this region, the most that an account may have.`,
-        why,
-        fix: "aws logs delete-resource-policy --policy-name NAME    of one that nothing uses",
-      },
-    ];
+    return {
+      what: `CloudWatch Logs has ${policies.length} resource policies in this region, the most that an account may have.`,
+      why,
+      fix: "aws logs delete-resource-policy --policy-name NAME    of one that nothing uses",
+    };
   }
   const { policyName = "", policyDocument = "" } = delivery;
   const free = longest - policyDocument.length;
   if (free >= perLogGroup || policyDocument.includes("/aws/vendedlogs/*")) return [];
-  return [
-    {
-      what: `The resource policy ${policyName} of CloudWatch Logs has ${free} of ${longest} characters left.`,
-      why,
-      fix: commandLine`aws logs put-resource-policy --policy-name ${policyName} --policy-document FILE    with /aws/vendedlogs/* in the place of single log groups`,
-    },
-  ];
+  return {
+    what: `The resource policy ${policyName} of CloudWatch Logs has ${free} of ${longest} characters left.`,
+    why,
+    fix: commandLine`aws logs put-resource-policy --policy-name ${policyName} --policy-document FILE    with /aws/vendedlogs/* in the place of single log groups`,
+  };
 }

@@ -1,7 +1,8 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
+import type { Place } from "../core/command.ts";
 import { tableText } from "../core/table.ts";
 import { oneLine } from "../core/text.ts";
-import { type LogEntry, type LogPlace, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import { type LogEntry, selectEntries, stageLogLines } from "../logs/log-entries.ts";
 import { outagesIn, outageText } from "./outages.ts";
 
 const topics = {
@@ -30,7 +31,7 @@ export type ProviderTurn = {
 const counted = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
 
 /** Log lines about the provider since a time, the newest first. */
-export async function providerHistory(place: LogPlace, since: string): Promise<readonly ProviderTurn[]> {
+export async function providerHistory(place: Place, since: string): Promise<readonly ProviderTurn[]> {
   const search = {
     since: new Date(since),
     pattern: fieldPattern("code", Object.values(topics).flat()),

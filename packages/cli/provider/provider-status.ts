@@ -2,8 +2,7 @@ import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import { itemReader } from "../../../adapters/dynamodb/batching.ts";
 import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { callsInLastMinute } from "../../../adapters/provider/rate-limiter.ts";
-import type { Clients } from "../core/clients.ts";
-import type { Deployment } from "../core/deployment.ts";
+import type { Place } from "../core/command.ts";
 import { tableText } from "../core/table.ts";
 import { fromNow, oneLine } from "../core/text.ts";
 import { type LogEntry, selectEntries, stageLogLines } from "../logs/log-entries.ts";
@@ -28,20 +27,19 @@ export type ProviderStatus = {
   readonly token: TokenStatus;
 };
 
-export async function providerStatus(
-  deployment: Deployment,
-  clients: Clients,
-  now: Date,
-): Promise<ProviderStatus> {
-  const { dynamodb } = clients;
+export async function providerStatus(place: Place, now: Date): Promise<ProviderStatus> {
+  const {
+    deployment,
+    clients: { dynamodb },
+  } = place;
   const table = deployment.output("TableName");
   // First, because this call may be the probe that closes the breaker.
-  const registrations = await registrationStatus(deployment, clients);
+  const registrations = await registrationStatus(place);
   const [breaker, calls, token, lastAnswers] = await Promise.all([
     loadBreaker(itemReader(dynamodb, table)),
     callsInLastMinute(dynamodb, table, now),
-    tokenStatus(deployment, clients),
-    answersOf(deployment, clients, now),
+    tokenStatus(place),
+    answersOf(place, now),
   ]);
   const isOpen = breaker.openUntil > 0;
   return {
@@ -60,15 +58,11 @@ export async function providerStatus(
 
 const minutesOfAnswers = 15;
 
-async function answersOf(
-  deployment: Deployment,
-  clients: Clients,
-  now: Date,
-): Promise<RecentAnswers | undefined> {
+async function answersOf(place: Place, now: Date): Promise<RecentAnswers | undefined> {
   const since = new Date(now.getTime() - minutesOfAnswers * 60_000).toISOString();
   // Without access to logs, the rest of the status is still shown.
   const search = { since: new Date(since), pattern: fieldPattern("function", [fetcher]) };
-  const lines = await stageLogLines({ deployment, clients }, search).catch(() => undefined);
+  const lines = await stageLogLines(place, search).catch(() => undefined);
   return lines && recentAnswers(selectEntries(lines, { since }));
 }
 

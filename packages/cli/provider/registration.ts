@@ -3,7 +3,7 @@ import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
 import { FailureError, permanent } from "../../../domain/core/failures.ts";
 import { fieldsOf, numberOf, textOf } from "../../../domain/core/parse.ts";
 import { parseRegistrations, type Registration } from "../../../domain/reconcile/registrations.ts";
-import type { Clients } from "../core/clients.ts";
+import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 
@@ -49,10 +49,10 @@ export type RegistrationStatus =
  * Asks the provider where it sends webhooks, through the stage's function with its permissions, token and
  * rate. An error is part of the result, because the rest of the status is still useful.
  */
-export async function registrationStatus(
-  { output, optionalOutput }: Pick<Deployment, "output" | "optionalOutput">,
-  { lambda }: Pick<Clients, "lambda">,
-): Promise<RegistrationStatus> {
+export async function registrationStatus({
+  deployment: { output, optionalOutput },
+  clients: { lambda },
+}: Place): Promise<RegistrationStatus> {
   if (optionalOutput("RegisterFunctionName") === undefined) return { isLeftToAnother: true };
   try {
     const answer = await invokeFunction(lambda, output("RegisterFunctionName"), { list: true });
@@ -68,19 +68,15 @@ export async function registrationStatus(
  * The webhooks that the provider reports.
  * @throws CommandError with the reason if there is no answer
  */
-export async function listRegistrations(
-  deployment: Pick<Deployment, "stage" | "output" | "optionalOutput">,
-  clients: Pick<Clients, "lambda">,
-): Promise<readonly Registration[]> {
-  const status = await registrationStatus(deployment, clients);
+export async function listRegistrations(place: Place): Promise<readonly Registration[]> {
+  const status = await registrationStatus(place);
   if ("webhooks" in status) return status.webhooks;
   // Without the output, the stage has no registering function.
-  if ("isLeftToAnother" in status) throw CommandError.noDeployment(leftToAnother(deployment.stage));
+  if ("isLeftToAnother" in status)
+    throw CommandError.noDeployment(
+      `The stage ${place.deployment.stage} registers no webhooks: another one does (register.enabled).`,
+    );
   throw CommandError.failed(
     `The webhook registrations are unknown: ${status.unknown}. Find the cause: npx income-events doctor`,
   );
-}
-
-function leftToAnother(stage: string): string {
-  return `The stage ${stage} registers no webhooks: another one does (register.enabled).`;
 }

@@ -7,7 +7,7 @@ import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.t
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import type { State } from "../../../domain/state/state.ts";
-import type { Operation } from "../core/command.ts";
+import type { Place } from "../core/command.ts";
 import { unknownSubject } from "../core/flags.ts";
 
 export type KnownRecords = {
@@ -37,10 +37,7 @@ function bySubject<T>(load: (subject: Subject) => Promise<T>): (subject: Subject
 }
 
 /** @throws CommandError if the subject is unknown, because an empty answer would be misleading */
-export async function checkKnown(
-  subject: Subject,
-  { deployment, clients }: Pick<Operation, "deployment" | "clients">,
-): Promise<void> {
+export async function checkKnown(subject: Subject, { deployment, clients }: Place): Promise<void> {
   const { isKnown } = partitions(clients.dynamodb, deployment.output("TableName"));
   if (!(await isKnown(subject))) throw unknownSubject(subject);
 }
@@ -48,7 +45,7 @@ export async function checkKnown(
 /** The legal holds that prevent a subject's erasure: its own, its user's, and those of its accounts. */
 export async function holdsOn(
   subject: Subject,
-  { deployment, clients: { dynamodb } }: Pick<Operation, "deployment" | "clients">,
+  { deployment, clients: { dynamodb } }: Place,
 ): Promise<readonly (LegalHold & { readonly subject: Subject })[]> {
   const table = deployment.output("TableName");
   const [state, accounts] = await Promise.all([

@@ -2,12 +2,11 @@ import { batchingReader } from "../../../adapters/dynamodb/batching.ts";
 import {
   contentOfDocument,
   documentReader,
-  type ReadDocuments,
   type StoredDocument,
   textOfContent,
 } from "../../../adapters/dynamodb/documents.ts";
 import { readinessReader } from "../../../adapters/dynamodb/versioned-records.ts";
-import { type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/events.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
@@ -15,22 +14,19 @@ import type { DataName } from "../../../domain/fetch/document.ts";
 import { userOf } from "../../../domain/message/consequences.ts";
 import type { AccountReadiness, SettledAccount } from "../../../domain/readiness/readiness.ts";
 import type { State } from "../../../domain/state/state.ts";
-import type { Operation } from "../core/command.ts";
+import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { unknownSubject } from "../core/flags.ts";
 import { shownJson } from "../core/shown-json.ts";
-import { type LookupPorts, lookupPorts } from "../events/event-lookup.ts";
+import { lookupPorts } from "../events/event-lookup.ts";
 
-export type RecordPorts = Pick<LookupPorts, "partitions" | "records"> & {
-  readonly readDocuments: ReadDocuments;
-  readonly overflow: OverflowBucket;
-  readonly readiness: ReturnType<typeof readinessReader>;
-};
+export type RecordPorts = ReturnType<typeof recordPorts>;
 
-export function recordPorts({ deployment, clients }: Pick<Operation, "deployment" | "clients">): RecordPorts {
+export function recordPorts(place: Place) {
+  const { deployment, clients } = place;
   const table = deployment.output("TableName");
   return {
-    ...lookupPorts(clients.dynamodb, table),
+    ...lookupPorts(place),
     readDocuments: documentReader(clients.dynamodb, table),
     readiness: readinessReader(batchingReader(clients.dynamodb, table)),
     overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),

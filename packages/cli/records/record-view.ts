@@ -7,7 +7,7 @@ import { type AccountReadiness, statusOf } from "../../../domain/readiness/readi
 import type { LastChange } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { tableText } from "../core/table.ts";
-import { oneLine, printableJson } from "../core/text.ts";
+import { isoTime, oneLine, printableJson } from "../core/text.ts";
 import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts";
 
 /** A record for programs, without internal fields. */
@@ -160,10 +160,6 @@ function documentRow({ document: { endpoint, range, asOf, announced, size, diges
   const dates = range && `${range.start}..${range.end}`;
   const changed = announced === undefined ? undefined : isoTime(announced);
   return [endpoint, dates, isoTime(asOf), changed, size, digest];
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
 
 /** A user's attributes, masked unless `reveal`. */

@@ -4,7 +4,8 @@ import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.
 import { claimOf } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { unknownSubject } from "../core/flags.ts";
-import { type ListPorts, listEvents } from "../events/event-list.ts";
+import { listEvents } from "../events/event-list.ts";
+import type { LookupPorts } from "../events/event-lookup.ts";
 
 export type StateStep = {
   /** When it was received or answered, ISO 8601. */
@@ -28,7 +29,7 @@ const maxSteps = 1_000;
  */
 export async function stateHistory(
   subject: Subject,
-  ports: ListPorts,
+  ports: LookupPorts,
 ): Promise<{ readonly steps: readonly StateStep[]; readonly isWhole: boolean }> {
   const [state, listed] = await Promise.all([
     ports.records.loadState(subject),

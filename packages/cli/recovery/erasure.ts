@@ -1,21 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErasureReport, readReport } from "../../../adapters/erasure/tombstones.ts";
-import { type Send, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { type EraseTask, eraseTask, type Removed, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import type { Terminal } from "../core/terminal.ts";
 import { workQueue } from "../status/work-queues.ts";
-
-export type ErasurePorts = {
-  readonly send: Send;
-  readonly queueUrl: string;
-  readonly readReport: (id: string) => Promise<ErasureReport | undefined>;
-  readonly sleep: (milliseconds: number) => Promise<void>;
-  readonly terminal: Pick<Terminal, "progress">;
-};
 
 /** Milliseconds between two polls of the table. */
 const pauseInMs = 500;
@@ -33,16 +24,17 @@ const patience = (6 * 300 * 1000) / pauseInMs;
  */
 export async function followErasures(
   tasks: readonly (EraseTask & { readonly id: string })[],
-  { send, queueUrl, ...ports }: ErasurePorts,
+  operation: Operation,
 ): Promise<readonly ErasureReport[]> {
-  const failed = await send(
-    queueUrl,
+  const { deployment, clients } = operation;
+  const failed = await sqsSender(clients.sqs)(
+    workQueue(deployment, "erase").queueUrl,
     tasks.map((task) => ({ body: writeEraseTask(task) })),
   );
   const reason = failed.find((failure) => failure !== undefined)?.reason;
   if (reason !== undefined) throw notAskedFor(reason);
   const reports: ErasureReport[] = [];
-  for (const { id, isDryRun } of tasks) reports.push(await follow(id, isDryRun, ports));
+  for (const { id, isDryRun } of tasks) reports.push(await follow(id, isDryRun, operation));
   return reports;
 }
 
@@ -69,11 +61,12 @@ function notAskedFor(reason: string): Error {
 async function follow(
   id: string,
   isDryRun: boolean,
-  { readReport, sleep, terminal }: Omit<ErasurePorts, "send" | "queueUrl">,
+  { deployment, clients, terminal }: Operation,
 ): Promise<ErasureReport> {
+  const table = deployment.output("TableName");
   let reported = "";
   for (let idle = 0; idle < patience; idle += 1) {
-    const report = await readReport(id);
+    const report = await readReport(clients.dynamodb, table, id);
     if (report?.isDone || report?.isWaiting) return report;
     const now = report === undefined ? "" : progressText(report, isDryRun);
     if (now !== reported) {
@@ -99,18 +92,12 @@ export function sumOf(removed: Removed): number {
 
 /** Erases subjects that a restore brought back. @returns a report for each */
 export function eraseAgain(
-  { deployment, clients, terminal }: Operation,
+  operation: Operation,
   subjects: readonly Subject[],
 ): Promise<readonly ErasureReport[]> {
   const tasks = subjects.map((subject) => {
     const id = randomUUID();
     return { ...eraseTask(subject, "restored", [], id), id };
   });
-  return followErasures(tasks, {
-    send: sqsSender(clients.sqs),
-    queueUrl: workQueue(deployment, "erase").queueUrl,
-    readReport: (id) => readReport(clients.dynamodb, deployment.output("TableName"), id),
-    sleep,
-    terminal,
-  });
+  return followErasures(tasks, operation);
 }

@@ -1,5 +1,5 @@
 import type { Registration } from "../../../domain/reconcile/registrations.ts";
-import type { Operation } from "../core/command.ts";
+import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { tableText } from "../core/table.ts";
 import { fromNow } from "../core/text.ts";
@@ -23,7 +23,6 @@ import { queueStatuses, subscriberQueues, workQueues } from "./work-queues.ts";
 export const sections = ["queues", "token", "webhooks", "subscribers", "provider", "alarms"] as const;
 export type Section = (typeof sections)[number];
 
-type Place = Pick<Operation, "deployment" | "clients">;
 /** For programs, and for people. */
 export type Shown = readonly [data: object, text: string];
 
@@ -46,18 +45,18 @@ async function showSection(section: Section, place: Place, since: string | undef
       return [{ queues }, queuesText(queues, now)];
     }
     case "token": {
-      const token = await tokenStatus(deployment, clients);
+      const token = await tokenStatus(place);
       return [token, tokenTable(deployment.stage, token, now)];
     }
     case "webhooks": {
-      const webhooks = await listRegistrations(deployment, clients);
+      const webhooks = await listRegistrations(place);
       const rows = webhooks.map((webhook) => [webhook.kind, ...whereOf(webhook)]);
       return [{ webhooks }, tableText(["kind", "registered", "address"], rows)];
     }
     case "subscribers":
       return subscribersStatus(place, now);
     case "provider": {
-      const status = await providerStatus(deployment, clients, now);
+      const status = await providerStatus(place, now);
       const text = providerText(deployment.stage, status, now);
       if (since === undefined) return [status, text];
       const history = await providerHistory(place, since);

@@ -1,9 +1,7 @@
 import { sumsOfLastDay } from "../../../adapters/aws/metric-points.ts";
 import { type StackAlarm, stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
 import { fieldsOf, parseJson, present, textOf, textsOf } from "../../../domain/core/parse.ts";
-import type { Clients } from "../core/clients.ts";
-import type { Operation } from "../core/command.ts";
-import type { Deployment } from "../core/deployment.ts";
+import type { Place } from "../core/command.ts";
 import { spanText } from "../core/text.ts";
 import { type RegistrationStatus, registrationStatus } from "../provider/registration.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
@@ -24,18 +22,15 @@ export type StageStatus = {
   readonly alarms: readonly StackAlarm[];
 };
 
-export async function stageStatus(
-  deployment: Deployment,
-  clients: Clients,
-  now: () => Date,
-): Promise<StageStatus> {
+export async function stageStatus(place: Place, now: () => Date): Promise<StageStatus> {
+  const { deployment, clients } = place;
   const [queues, token, registrations, alarms, ignored, wrong] = await Promise.all([
     queueStatuses(workQueues(deployment), clients, now),
-    tokenStatus(deployment, clients),
-    registrationStatus(deployment, clients),
-    pipelineAlarms({ deployment, clients }),
-    ignoredEvents(deployment, clients, now),
-    wrongPaths(deployment, clients, now),
+    tokenStatus(place),
+    registrationStatus(place),
+    pipelineAlarms(place),
+    ignoredEvents(place, now),
+    wrongPaths(place, now),
   ]);
   const { stage, client } = deployment;
   return {
@@ -51,11 +46,10 @@ export type IgnoredEvents = readonly { readonly name: string; readonly count: nu
 
 /** @returns undefined if the settings ignore no events */
 export async function ignoredEvents(
-  { optionalOutput }: Pick<Deployment, "optionalOutput">,
-  { cloudWatch }: Pick<Clients, "cloudWatch">,
+  { deployment, clients }: Place,
   now: () => Date,
 ): Promise<IgnoredEvents | undefined> {
-  const output = optionalOutput("IgnoredEvents");
+  const output = deployment.optionalOutput("IgnoredEvents");
   if (output === undefined) return undefined;
   const fields = fieldsOf(parseJson(output, "the output IgnoredEvents"), "IgnoredEvents");
   const names = textsOf(fields, "names");
@@ -63,7 +57,7 @@ export async function ignoredEvents(
   const metrics = names.map((Value) => {
     return { Namespace, MetricName: "EventsIgnored", Dimensions: [{ Name: "EventName", Value }] };
   });
-  const counts = await sumsOfLastDay(cloudWatch, metrics, now());
+  const counts = await sumsOfLastDay(clients.cloudWatch, metrics, now());
   return names.map((name, index) => ({ name, count: counts[index] ?? 0 }));
 }
 
@@ -74,13 +68,9 @@ export function ignoredText(events: IgnoredEvents): string {
 }
 
 /** Requests of the last 24 hours to paths of no webhook kind. */
-export async function wrongPaths(
-  { output }: Pick<Deployment, "output">,
-  { cloudWatch }: Pick<Clients, "cloudWatch">,
-  now: () => Date,
-): Promise<number> {
-  const metric = { Namespace: output("MetricsNamespace"), MetricName: "WebhookWrongPath" };
-  const [count = 0] = await sumsOfLastDay(cloudWatch, [metric], now());
+export async function wrongPaths({ deployment, clients }: Place, now: () => Date): Promise<number> {
+  const metric = { Namespace: deployment.output("MetricsNamespace"), MetricName: "WebhookWrongPath" };
+  const [count = 0] = await sumsOfLastDay(clients.cloudWatch, [metric], now());
   return count;
 }
 
@@ -100,10 +90,7 @@ export function lastingText({ since }: Pick<StackAlarm, "since">, now: Date): st
 }
 
 /** The alarms of a pipeline, without those of other pipelines in its stack. */
-export async function pipelineAlarms({
-  deployment,
-  clients,
-}: Pick<Operation, "deployment" | "clients">): Promise<readonly StackAlarm[]> {
+export async function pipelineAlarms({ deployment, clients }: Place): Promise<readonly StackAlarm[]> {
   const { stack, resourcePrefix, resources } = deployment;
   const alarms = await stackAlarms(clients.cloudWatch, resourcePrefix);
   return alarms.filter(({ name }) => resources.test(name.slice(stack.length + 1)));

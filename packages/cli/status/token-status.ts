@@ -1,8 +1,8 @@
 import { RefusalNote } from "../../../adapters/provider/token-refusals.ts";
 import { readClaims, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
-import type { Clients } from "../core/clients.ts";
-import type { Deployment } from "../core/deployment.ts";
+import { present } from "../../../domain/core/parse.ts";
+import type { Place } from "../core/command.ts";
 
 /** The status of the provider's token, without the token. */
 export type TokenStatus =
@@ -19,27 +19,17 @@ export type TokenStatus =
       readonly refusal: "none" | "noted" | "ended";
     };
 
-export async function tokenStatus(
-  { output }: Pick<Deployment, "output">,
-  { secretsManager, dynamodb }: Pick<Clients, "secretsManager" | "dynamodb">,
-): Promise<TokenStatus> {
-  const { token, versionId, replaces, createdAt } = await tokenSecret(
-    secretsManager,
-    output("TokenSecretArn"),
-  ).current();
+export async function tokenStatus({ deployment, clients }: Place): Promise<TokenStatus> {
+  const secret = tokenSecret(clients.secretsManager, deployment.output("TokenSecretArn"));
+  const { token, versionId, replaces, createdAt } = await secret.current();
   if (token === undefined) return { isSet: false };
   const { issuedAt, expiresAt } = readTokenLifetime(token);
-  const issued = timeOf(issuedAt);
-  const expires = timeOf(expiresAt);
-  const claims = readClaims(token);
   return {
     isSet: true,
-    ...(claims !== undefined && { claims }),
-    ...(issued !== undefined && { issuedAt: issued }),
-    ...(expires !== undefined && { expiresAt: expires }),
+    ...present({ claims: readClaims(token), issuedAt: timeOf(issuedAt), expiresAt: timeOf(expiresAt) }),
     storedAt: createdAt.toISOString(),
     storedBy: replaces === undefined ? "operator" : "refresh",
-    refusal: await new RefusalNote(dynamodb, output("TableName")).statusOf(versionId),
+    refusal: await new RefusalNote(clients.dynamodb, deployment.output("TableName")).statusOf(versionId),
   };
 }
 

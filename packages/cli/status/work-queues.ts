@@ -1,5 +1,5 @@
 import { type QueueMetrics, queueDepth, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
-import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
+import { fieldsOf, parseJson, present, textOf } from "../../../domain/core/parse.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { parseSubscribers, type Subscriber } from "../../../domain/message/message.ts";
 import type { Clients } from "../core/clients.ts";
@@ -126,18 +126,17 @@ export async function queueStatuses(
     const { waiting = 0, inFlight = 0, retentionSeconds = 0 } = depthOf.get(queueUrl) ?? {};
     const dead = depthOf.get(deadLetterQueueUrl);
     const deadLetters = (dead?.waiting ?? 0) + (dead?.inFlight ?? 0);
-    const oldest = waiting + inFlight === 0 ? undefined : ages.get(queueUrl);
-    const oldestDead = deadLetters === 0 ? undefined : ages.get(deadLetterQueueUrl);
-    const sentAt = lastSent.get(queueUrl);
     return {
       name,
       waiting,
       inFlight,
       deadLetters,
       retentionSeconds,
-      ...(oldest !== undefined && { oldestSeconds: oldest }),
-      ...(oldestDead !== undefined && { oldestDeadLetterSeconds: oldestDead }),
-      ...(sentAt !== undefined && { lastSentAt: sentAt.toISOString() }),
+      ...present({
+        oldestSeconds: waiting + inFlight === 0 ? undefined : ages.get(queueUrl),
+        oldestDeadLetterSeconds: deadLetters === 0 ? undefined : ages.get(deadLetterQueueUrl),
+        lastSentAt: lastSent.get(queueUrl)?.toISOString(),
+      }),
       ...(unread.has(queueUrl) && { neverRead: true as const }),
     };
   });

@@ -18,16 +18,12 @@ import {
   type Asked,
   type CommandOutcome,
   change,
-  checkTyped,
   type Job,
   type Jobs,
   look,
-  optionalTextIn,
-  param,
   type Route,
   read,
   runCommand,
-  textIn,
   type Work,
 } from "../route.ts";
 
@@ -42,19 +38,19 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
   return [
     read("/api/dead-letters", ({ operation }) => next(() => runCommand(operation, listDeadLetters))),
     read("/api/dead-letters/of", ({ operation }, asked) => {
-      const [limit, archive] = [param(asked, "limit") ?? perStep, param(asked, "archive") === "yes"];
-      const selection = present<Selection>({ reason: param(asked, "reason"), id: param(asked, "id") });
+      const [limit, archive] = [asked.param("limit") ?? perStep, asked.param("archive") === "yes"];
+      const selection = present<Selection>({ reason: asked.param("reason"), id: asked.param("id") });
       const flags = { limit, archive, ...selection };
-      return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, param(asked, "queue"))));
+      return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, asked.param("queue"))));
     }),
     look("/api/dead-letters/reveal", ({ operation }, asked) => {
       const archive = asked.body.archive === true;
-      const flags = { limit: "1", reveal: true, id: textIn(asked, "id"), archive };
-      const queue = textIn(asked, "queue");
+      const flags = { limit: "1", reveal: true, id: asked.text("id"), archive };
+      const queue = asked.text("queue");
       return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, queue)));
     }),
     change("/api/dead-letters/redrive", async ({ operation }, asked) => {
-      const queue = textIn(asked, "queue");
+      const queue = asked.text("queue");
       const flags = { ...selectionIn(asked), limit: perStep, archive: asked.body.archive === true };
       const work: Work = (onProgress, onEach) => {
         const redrive = (each: Operation) => redriveQueue(each, flags, { name: queue, onEach });
@@ -63,8 +59,8 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
       return jobs.start(`Redrive dead letters of ${queue}`, work, topic);
     }),
     change("/api/dead-letters/purge", async ({ operation }, asked) => {
-      const queue = textIn(asked, "queue");
-      checkTyped(asked, queue);
+      const queue = asked.text("queue");
+      asked.checkTyped(queue);
       const flags = { ...selectionIn(asked), limit: perStep };
       const work: Work = (onProgress, onEach) => {
         const purge = (each: Operation) => purgeQueue(each, flags, { name: queue, onEach });
@@ -86,10 +82,10 @@ function relayFailureRoutes(jobs: Jobs): readonly Route[] {
     });
   return [
     read("/api/relay-failures", async ({ operation }, asked) => ({
-      batches: await listBatches(batchesOf(operation, param(asked, "text") ?? "")),
+      batches: await listBatches(batchesOf(operation, asked.param("text") ?? "")),
     })),
     change("/api/relay-failures/repair", async ({ operation }, asked) => {
-      const batches = batchesOf(operation, optionalTextIn(asked, "text") ?? "");
+      const batches = batchesOf(operation, asked.optionalText("text") ?? "");
       const work: Work = async (_, onEach) => relayAgain(operation, batches, onEach);
       return jobs.start("Relay undelivered changes", work, topic);
     }),
@@ -112,17 +108,17 @@ async function relayAgain(
 /** Jobs that any page started; they survive the page. */
 function jobRoutes(jobs: Jobs): readonly Route[] {
   const jobIn = (asked: Asked): Job => {
-    const job = jobs.find(param(asked, "id") ?? "");
+    const job = jobs.find(asked.param("id") ?? "");
     if (job === undefined) throw new CommandError("nobody", "This action has expired. Refresh the page.");
     return job;
   };
   return [
     read("/api/job", async (_, asked) => jobIn(asked)),
     read("/api/job/results", async (_, asked) => ({ results: jobs.resultsOf(jobIn(asked).id) })),
-    read("/api/jobs", async (_, asked) => ({ jobs: jobs.list(param(asked, "of") ?? "") })),
+    read("/api/jobs", async (_, asked) => ({ jobs: jobs.list(asked.param("of") ?? "") })),
   ];
 }
 
 function selectionIn(asked: Asked): Selection {
-  return present<Selection>({ reason: optionalTextIn(asked, "reason"), id: optionalTextIn(asked, "id") });
+  return present<Selection>({ reason: asked.optionalText("reason"), id: asked.optionalText("id") });
 }

@@ -22,12 +22,9 @@ import {
   change,
   type Jobs,
   look,
-  optionalTextIn,
-  param,
   type Route,
   read,
   runCommand,
-  textIn,
 } from "../route.ts";
 import { entriesOf, findById, idIn } from "./find.ts";
 
@@ -37,26 +34,26 @@ const maxOfSubject = 100_000;
 export function eventRoutes(histories: Histories, jobs: Jobs): readonly Route[] {
   return [
     read("/api/events", async (context, asked) => {
-      const reading = param(asked, "reading") ?? histories.begin(historyReader(context, asked));
-      const page = await histories.page(reading, filterIn(asked), Number(param(asked, "offset") ?? 0));
+      const reading = asked.param("reading") ?? histories.begin(historyReader(context, asked));
+      const page = await histories.page(reading, filterIn(asked), Number(asked.param("offset") ?? 0));
       return { ...page, events: await withSubjects(page.events, context.operation) };
     }),
     read("/api/event", event),
     look("/api/event/reveal", ({ operation }, asked) => {
-      const flags = { ...subjectFlags((name) => optionalTextIn(asked, name)), reveal: true };
+      const flags = { ...subjectFlags((name) => asked.optionalText(name)), reveal: true };
       const agreed = { isAgreed: asked.body.scan === true };
-      return runCommand(operation, (each) => showEvent(each, flags, textIn(asked, "id")), agreed);
+      return runCommand(operation, (each) => showEvent(each, flags, asked.text("id")), agreed);
     }),
     read("/api/logs", logs),
     read("/api/find", findById),
     read("/api/refused", async ({ operation, now }, asked) => ({
-      refusals: await refusals(operation, sinceFlag(param(asked, "since") ?? "24h", now()) ?? ""),
+      refusals: await refusals(operation, sinceFlag(asked.param("since") ?? "24h", now()) ?? ""),
     })),
     change("/api/event/resend", async ({ operation }, asked) => {
-      const subscriber = textIn(asked, "subscriber");
-      const since = textIn(asked, "receivedAt");
+      const subscriber = asked.text("subscriber");
+      const since = asked.text("receivedAt");
       const until = new Date(Date.parse(since) + 1).toISOString();
-      const flags = { ...subjectFlags((name) => optionalTextIn(asked, name)), subscriber, since, until };
+      const flags = { ...subjectFlags((name) => asked.optionalText(name)), subscriber, since, until };
       return jobs.start(`Resend an event to ${subscriber}`, (onProgress) =>
         runCommand(operation, (each) => runReplay(each, flags), { isAgreed: true, onProgress }),
       );
@@ -66,18 +63,14 @@ export function eventRoutes(histories: Histories, jobs: Jobs): readonly Route[] 
 
 /** Reads a subject's events from the table, and all others from the functions' logs. */
 function historyReader({ operation, now }: ConsoleContext, asked: Asked): ReadHistory {
-  const { deployment, clients } = operation;
   const { since = "", until } = periodFlags(
-    { since: param(asked, "since") ?? "1h", until: param(asked, "until") },
+    { since: asked.param("since") ?? "1h", until: asked.param("until") },
     now(),
   );
-  const subject = subjectFlag(subjectFlags((name) => param(asked, name)));
+  const subject = subjectFlag(subjectFlags((name) => asked.param(name)));
   const period = present<HistoryPeriod>({ since, until });
   if (subject === undefined) return (onProgress) => eventHistory(operation, period, onProgress);
-  const ports = {
-    ...lookupPorts(clients.dynamodb, deployment.output("TableName")),
-    onScanned: () => undefined,
-  };
+  const ports = lookupPorts(operation);
   return async () => (await listEvents({ subject, filter: period, limit: maxOfSubject }, ports)).map(rowOf);
 }
 
@@ -92,11 +85,11 @@ function rowOf({ event, receipts, progress }: ListedEvent): HistoryRow {
 
 function filterIn(asked: Asked): HistoryFilter {
   return present<HistoryFilter>({
-    kind: param(asked, "kind"),
-    type: param(asked, "type"),
-    outcome: param(asked, "outcome"),
-    endpoint: param(asked, "endpoint"),
-    text: param(asked, "text"),
+    kind: asked.param("kind"),
+    type: asked.param("type"),
+    outcome: asked.param("outcome"),
+    endpoint: asked.param("endpoint"),
+    text: asked.param("text"),
   });
 }
 
@@ -106,15 +99,15 @@ function subjectFlags(asked: (name: string) => string | undefined): SubjectFlags
 }
 
 async function event({ operation }: ConsoleContext, asked: Asked): Promise<object> {
-  const flags = subjectFlags((name) => param(asked, name));
-  const agreed = { isAgreed: param(asked, "scan") === "yes" };
-  return runCommand(operation, (each) => showEvent(each, flags, param(asked, "id")), agreed);
+  const flags = subjectFlags((name) => asked.param(name));
+  const agreed = { isAgreed: asked.param("scan") === "yes" };
+  return runCommand(operation, (each) => showEvent(each, flags, asked.param("id")), agreed);
 }
 
 /** All log lines with an id, in order, and the event that they describe. */
 async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
   const id = idIn(asked);
-  const since = sinceFlag(param(asked, "since") ?? "7d", now()) ?? "";
+  const since = sinceFlag(asked.param("since") ?? "7d", now()) ?? "";
   const own = await entriesOf(operation, since, id);
   const webhook = webhookOf(own, id);
   // The receipt of the webhook is logged under the webhook's own id.

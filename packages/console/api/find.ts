@@ -13,7 +13,7 @@ import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/events.ts";
 import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
-import { type Asked, type ConsoleContext, param, runCommand } from "../route.ts";
+import { type Asked, type ConsoleContext, runCommand } from "../route.ts";
 
 export type Hit = {
   readonly type: Subject["kind"] | "event" | "message" | "request";
@@ -58,7 +58,7 @@ export async function findById({ operation, now }: ConsoleContext, asked: Asked)
   const subjects = isWhole ? [] : await find(searched, maxHits + 1);
   const hits = [...subjects.map(({ kind: type, id }) => ({ type, id })), ...logged];
   const isFree = operation.deployment.local !== undefined;
-  if (hits.length > 0 || !(isFree || param(asked, "attributes") === "yes")) return foundIn(hits);
+  if (hits.length > 0 || !(isFree || asked.param("attributes") === "yes")) return foundIn(hits);
   return foundIn(await byAttribute(operation, text), true);
 }
 
@@ -178,7 +178,7 @@ export async function entriesOf(
 
 /** @throws CommandError if it is too short for an id */
 export function idIn(asked: Asked): string {
-  const id = (param(asked, "id") ?? "").trim();
+  const id = (asked.param("id") ?? "").trim();
   if (id.length >= shortestPart) return id;
   throw CommandError.usage(`${id} is too short: write at least ${shortestPart} characters of the id.`);
 }

@@ -1,11 +1,10 @@
 import { examine } from "@income-events/cli/doctor/examine.ts";
-import { remedyFor } from "@income-events/cli/doctor/finding.ts";
 import { latencyQueries, readLatency } from "@income-events/cli/events/latency.ts";
 import { registrationStatus } from "@income-events/cli/provider/registration.ts";
 import { pipelineAlarms } from "@income-events/cli/status/stage-status.ts";
 import { queueStatuses, subscriberQueues, workQueues } from "@income-events/cli/status/work-queues.ts";
 import { type QueueTraffic, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
-import { type ConsoleContext, param, type Route, read } from "../route.ts";
+import { type ConsoleContext, type Route, read } from "../route.ts";
 
 /**
  * Caches an answer for some seconds, and shares one request among all callers that wait for it. `isAnew`
@@ -67,10 +66,10 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   const parts: Readonly<Record<keyof typeof seconds, () => Promise<object>>> = {
     queues: async () => ({ queues: await queueStatuses(workQueues(deployment), clients, now) }),
     alarms: async () => ({ alarms: await pipelineAlarms(operation) }),
-    registrations: async () => ({ registrations: await registrationStatus(deployment, clients) }),
-    doctor: () => diagnosisOf(context),
+    registrations: async () => ({ registrations: await registrationStatus(operation) }),
+    doctor: () => examine({ deployment, clients, now: now() }, context.settings, context.options),
   };
-  const latency = recent(() => readLatency(deployment, clients, now()), seconds.alarms, now);
+  const latency = recent(() => readLatency(operation, now()), seconds.alarms, now);
   const names = ["queues", "alarms", "registrations", "doctor"] as const;
   const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
   return [
@@ -79,7 +78,7 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
     read("/api/latency", () => latency()),
     ...names.map((name): Route => {
       const answer = recent(dated(parts[name]), seconds[name], now);
-      return read(`/api/${name}`, (_, asked) => answer(param(asked, "anew") === "yes"));
+      return read(`/api/${name}`, (_, asked) => answer(asked.param("anew") === "yes"));
     }),
   ];
 }
@@ -105,7 +104,7 @@ function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContex
   const every = (seconds: number) => (isLocal ? paces.local.alarms : seconds);
   const short = recent(load(spans["3h"]), every(spans["3h"].every), now);
   const long = recent(load(spans["7d"]), every(spans["7d"].every), now);
-  return read("/api/traffic", (_, asked) => (param(asked, "span") === "7d" ? long() : short()));
+  return read("/api/traffic", (_, asked) => (asked.param("span") === "7d" ? long() : short()));
 }
 
 /** Data that does not change while the console runs. */
@@ -128,18 +127,5 @@ export function stageOf(
     subscribers: subscribers.map(({ name, types }) => ({ name, types })),
     paceInSeconds,
     dollarsPerHour: isLocal ? 0 : perMinute * 60 * dollarsPerMetric,
-  };
-}
-
-async function diagnosisOf({ operation, options, settings, now }: ConsoleContext): Promise<object> {
-  const { deployment, clients } = operation;
-  const { findings, checked } = await examine({ deployment, clients, now: now() }, settings);
-  const typed = <T extends { readonly fix: string }>(finding: T) => ({
-    ...finding,
-    fix: remedyFor(finding.fix, deployment, options),
-  });
-  return {
-    findings: findings.map((cause) => ({ ...typed(cause), follows: cause.follows.map(typed) })),
-    checked,
   };
 }

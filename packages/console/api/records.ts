@@ -13,38 +13,32 @@ import {
   type Asked,
   type ConsoleContext,
   change,
-  checkTyped,
   type Jobs,
   look,
-  optionalTextIn,
-  param,
   type Route,
   read,
   runCommand,
-  textIn,
 } from "../route.ts";
 
 /** The records of users and accounts, without their documents. */
 export function recordRoutes(jobs: Jobs): readonly Route[] {
   return [
     read("/api/record", ({ operation }, asked) => {
-      const [kind = "", id = ""] = [param(asked, "kind"), param(asked, "id")];
+      const [kind = "", id = ""] = [asked.param("kind"), asked.param("id")];
       return runCommand(operation, (each) => showRecord(each, {}, kind, id));
     }),
     read("/api/states", statesOf),
     look("/api/attributes/reveal", revealAttributes),
-    read("/api/record/history", ({ operation: { deployment, clients } }, asked) => {
-      const ports = lookupPorts(clients.dynamodb, deployment.output("TableName"));
-      const subject = subjectNamed(param(asked, "kind"), param(asked, "id"));
-      return stateHistory(subject, { ...ports, onScanned: () => undefined });
-    }),
+    read("/api/record/history", ({ operation }, asked) =>
+      stateHistory(subjectNamed(asked.param("kind"), asked.param("id")), lookupPorts(operation)),
+    ),
     read("/api/record/holds", async ({ operation }, asked) => ({
-      holds: await holdsOn(subjectNamed(param(asked, "kind"), param(asked, "id")), operation),
+      holds: await holdsOn(subjectNamed(asked.param("kind"), asked.param("id")), operation),
     })),
     change("/api/erase", async ({ operation }, asked) => {
-      const subject = subjectNamed(textIn(asked, "kind"), textIn(asked, "id"));
-      checkTyped(asked, subject.id);
-      const despiteHold = optionalTextIn(asked, "despiteHold");
+      const subject = subjectNamed(asked.text("kind"), asked.text("id"));
+      asked.checkTyped(subject.id);
+      const despiteHold = asked.optionalText("despiteHold");
       const flags = despiteHold === undefined ? {} : { despiteHold };
       return jobs.start(`Erase the ${subject.kind} ${subject.id}`, (onProgress) =>
         runCommand(operation, (each) => eraseSubject(each, subject, flags), { isAgreed: true, onProgress }),
@@ -56,8 +50,8 @@ export function recordRoutes(jobs: Jobs): readonly Route[] {
 const maxStates = 50;
 
 /** The states of the requested subjects: `subject=user/ID`, repeatable. */
-async function statesOf({ operation: { deployment, clients } }: ConsoleContext, { params }: Asked) {
-  const { records } = lookupPorts(clients.dynamodb, deployment.output("TableName"));
+async function statesOf({ operation }: ConsoleContext, { params }: Asked) {
+  const { records } = lookupPorts(operation);
   const names = params.getAll("subject").slice(0, maxStates);
   const states = await Promise.all(
     names.map(async (name) => {
@@ -73,7 +67,7 @@ async function statesOf({ operation: { deployment, clients } }: ConsoleContext, 
 
 /** The attributes of the subjects in `subjects`, as `user/ID`; the audit trail has an entry for each. */
 async function revealAttributes({ operation }: ConsoleContext, { body }: Asked) {
-  const { records } = lookupPorts(operation.clients.dynamodb, operation.deployment.output("TableName"));
+  const { records } = lookupPorts(operation);
   const names = Array.isArray(body.subjects) ? body.subjects.slice(0, maxStates).map(String) : [];
   const attributes = await Promise.all(
     names.map(async (name) => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createJobs } from "../../../packages/console/route.ts";
+import { Asked, createJobs } from "../../../packages/console/route.ts";
 import { consoleRoutes } from "../../../packages/console/routes.ts";
 import { consoleContext } from "./console-context.ts";
 
@@ -28,7 +28,7 @@ it.each([
 ])("%s does nothing unless what it destroys or sends again is typed", async (path, body) => {
   const route = routes.find((each) => each.path === path);
   for (const typed of [undefined, "", "somebody else"]) {
-    const asked = { params: new URLSearchParams(), body: { ...body, ...(typed !== undefined && { typed }) } };
+    const asked = new Asked(new URLSearchParams(), JSON.stringify({ ...body, typed }));
     await expect(route?.answer(context, asked)).rejects.toThrow(/^Type .* to confirm\. Nothing was done\.$/);
   }
 });

@@ -123,7 +123,6 @@ await describeOnTables("documents list", (tables) => {
         readDocuments: documentReader(system.dynamodb, table.name),
         versions: documentVersions(system.dynamodb, table.name, () => new Date(third)),
         scan: () => scanDocuments(system.dynamodb, table.name),
-        onScanned: () => undefined,
       },
     );
   };
