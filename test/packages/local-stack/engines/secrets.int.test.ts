@@ -10,33 +10,24 @@ import {
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
 import { generateSecretString } from "@income-events/local-stack/engines/secret-string.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clients, type LocalSystem, startLocalSystem } from "../gateway/local-system.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { clients, startLocalSystem } from "../gateway/local-system.ts";
 
-let system: LocalSystem;
 let created = 0;
 
-beforeAll(async () => {
-  system = await startLocalSystem();
-});
-
-afterAll(async () => {
-  await system.close();
-});
+const system = await startLocalSystem();
+afterAll(() => system.close());
+const { secrets: client } = clients(system, system.operator);
 
 const first = "first-version-00000000000000000000";
 const second = "second-version-0000000000000000000";
 const third = "third-version-00000000000000000000";
 
-function client() {
-  return clients(system, system.operator).secrets;
-}
-
 /** A secret whose AWSCURRENT is `first`. */
 async function newSecret(): Promise<string> {
   created += 1;
   const Name = `token-${created}`;
-  await client().send(new CreateSecretCommand({ Name, SecretString: "one", ClientRequestToken: first }));
+  await client.send(new CreateSecretCommand({ Name, SecretString: "one", ClientRequestToken: first }));
   return Name;
 }
 
@@ -46,7 +37,7 @@ async function put(
   SecretString: string,
   VersionStages?: string[],
 ) {
-  return client().send(
+  return client.send(
     new PutSecretValueCommand({ SecretId, ClientRequestToken, SecretString, VersionStages }),
   );
 }
@@ -58,17 +49,17 @@ async function move(
   RemoveFromVersionId?: string,
 ) {
   const input = { SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId };
-  return client().send(new UpdateSecretVersionStageCommand(input));
+  return client.send(new UpdateSecretVersionStageCommand(input));
 }
 
 async function stages(SecretId: string): Promise<Record<string, string[]> | undefined> {
-  return (await client().send(new DescribeSecretCommand({ SecretId }))).VersionIdsToStages;
+  return (await client.send(new DescribeSecretCommand({ SecretId }))).VersionIdsToStages;
 }
 
 describe("versions and labels", () => {
   test("a new secret's value is AWSCURRENT", async () => {
     const SecretId = await newSecret();
-    const read = await client().send(new GetSecretValueCommand({ SecretId }));
+    const read = await client.send(new GetSecretValueCommand({ SecretId }));
     expect(read).toMatchObject({ SecretString: "one", VersionId: first, VersionStages: ["AWSCURRENT"] });
     expect(read.CreatedDate).toBeInstanceOf(Date);
   });
@@ -77,9 +68,7 @@ describe("versions and labels", () => {
     const SecretId = await newSecret();
     await put(SecretId, second, "two");
     expect(await stages(SecretId)).toEqual({ [first]: ["AWSPREVIOUS"], [second]: ["AWSCURRENT"] });
-    const previous = await client().send(
-      new GetSecretValueCommand({ SecretId, VersionStage: "AWSPREVIOUS" }),
-    );
+    const previous = await client.send(new GetSecretValueCommand({ SecretId, VersionStage: "AWSPREVIOUS" }));
     expect(previous.SecretString).toBe("one");
   });
 
@@ -88,7 +77,7 @@ describe("versions and labels", () => {
     await put(SecretId, second, "two", ["AWSPENDING"]);
     await put(SecretId, third, "three", ["AWSPENDING"]);
     expect(await stages(SecretId)).toEqual({ [first]: ["AWSCURRENT"], [third]: ["AWSPENDING"] });
-    const read = await client().send(new GetSecretValueCommand({ SecretId, VersionId: second }));
+    const read = await client.send(new GetSecretValueCommand({ SecretId, VersionId: second }));
     expect(read.SecretString).toBe("two");
   });
 
@@ -102,7 +91,7 @@ describe("versions and labels", () => {
   test("the same token with another value is refused and changes nothing", async () => {
     const SecretId = await newSecret();
     await expect(put(SecretId, first, "changed")).rejects.toBeInstanceOf(ResourceExistsException);
-    expect((await client().send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("one");
+    expect((await client.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("one");
   });
 });
 
@@ -125,7 +114,7 @@ describe("moving a label", () => {
     await expect(move(SecretId, "AWSCURRENT", third, first)).rejects.toBeInstanceOf(
       InvalidParameterException,
     );
-    expect((await client().send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("two");
+    expect((await client.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("two");
   });
 
   test("moving back makes the version that it left AWSPREVIOUS", async () => {
@@ -173,7 +162,7 @@ describe("reading", () => {
     ],
   ])("%s that is not there is refused", async (_, input, refusal) => {
     const SecretId = await newSecret();
-    await expect(client().send(new GetSecretValueCommand({ SecretId, ...input }))).rejects.toBeInstanceOf(
+    await expect(client.send(new GetSecretValueCommand({ SecretId, ...input }))).rejects.toBeInstanceOf(
       refusal,
     );
   });
@@ -201,7 +190,7 @@ describe("reading", () => {
 describe("creating", () => {
   test("a name is used once", async () => {
     const Name = await newSecret();
-    await expect(client().send(new CreateSecretCommand({ Name }))).rejects.toBeInstanceOf(
+    await expect(client.send(new CreateSecretCommand({ Name }))).rejects.toBeInstanceOf(
       ResourceExistsException,
     );
   });

@@ -6,6 +6,7 @@ import {
   ListTablesCommand,
 } from "@aws-sdk/client-dynamodb";
 import {
+  CreateQueueCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
@@ -13,16 +14,18 @@ import {
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
-import { describe, expect, test } from "vitest";
-import { clients, queueArn, region, workQueueFixture } from "./local-system.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { clients, queueArn, region, startLocalSystem } from "./local-system.ts";
 
-const fixture = workQueueFixture();
-const { received } = fixture;
+const system = await startLocalSystem();
+afterAll(() => system.close());
+const { sqs, dynamodb } = clients(system, system.operator);
+const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: "work" }));
 
 describe("identity", () => {
   test("a call without a signature is refused", async () => {
     const status = await new Promise((resolve, reject) => {
-      request(fixture.system.gateway.url, { method: "POST" }, (answer) => resolve(answer.resume().statusCode))
+      request(system.gateway.url, { method: "POST" }, (answer) => resolve(answer.resume().statusCode))
         .on("error", reject)
         .end("{}");
     });
@@ -30,29 +33,27 @@ describe("identity", () => {
   });
 
   test("a known access key with another secret is refused", async () => {
-    const forged = { ...fixture.system.operator, secretAccessKey: "guessed" };
+    const forged = { ...system.operator, secretAccessKey: "guessed" };
     await expect(
-      clients(fixture.system, forged).sqs.send(
-        new SendMessageCommand({ QueueUrl: fixture.QueueUrl, MessageBody: "x" }),
-      ),
+      clients(system, forged).sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" })),
     ).rejects.toMatchObject({ name: "InvalidSignatureException" });
   });
 
   test("the operator's tools may be set to any region: queues are found from each", async () => {
-    const { accessKeyId, secretAccessKey } = fixture.system.operator;
+    const { accessKeyId, secretAccessKey } = system.operator;
     const credentials = { accessKeyId, secretAccessKey };
-    const abroad = new SQSClient({ region: "us-west-2", endpoint: fixture.system.gateway.url, credentials });
+    const abroad = new SQSClient({ region: "us-west-2", endpoint: system.gateway.url, credentials });
     await expect(
-      abroad.send(new SendMessageCommand({ QueueUrl: fixture.QueueUrl, MessageBody: "from afar" })),
+      abroad.send(new SendMessageCommand({ QueueUrl, MessageBody: "from afar" })),
     ).resolves.toMatchObject({ MessageId: expect.any(String) });
     abroad.destroy();
   });
 
   test("a function's signature for another region is refused, naming both", async () => {
-    const { accessKeyId, secretAccessKey } = fixture.system.caller("traveller");
+    const { accessKeyId, secretAccessKey } = system.caller("traveller");
     const abroad = new DynamoDBClient({
       region: "us-west-2",
-      endpoint: fixture.system.gateway.url,
+      endpoint: system.gateway.url,
       credentials: { accessKeyId, secretAccessKey },
     });
     await expect(abroad.send(new ListTablesCommand())).rejects.toThrow(
@@ -63,14 +64,13 @@ describe("identity", () => {
 
 describe("what is not understood", () => {
   const expectDenial = (reason: string) => {
-    expect(fixture.system.gateway.denials().at(-1)).toMatchObject({
+    expect(system.gateway.denials().at(-1)).toMatchObject({
       principal: "operator",
       reason: expect.stringContaining(reason),
     });
   };
 
   test("is refused with 403 and recorded, for the operator too", async () => {
-    const { sqs, dynamodb } = clients(fixture.system, fixture.system.operator);
     const move = sqs.send(new StartMessageMoveTaskCommand({ SourceArn: queueArn }));
     await expect(move).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
     expectDenial("does not know the operation sqs:StartMessageMoveTask");
@@ -80,7 +80,7 @@ describe("what is not understood", () => {
   });
 
   test("is refused if the service itself is unknown", async () => {
-    const { operator, gateway } = fixture.system;
+    const { operator, gateway } = system;
     const headers = { "x-amz-target": "AWSEvents.PutEvents" };
     const signing = { region, credentials: operator, service: "events", headers, method: "POST" };
     const answer = await signedFetch(new URL(gateway.url), signing);
@@ -93,28 +93,27 @@ describe("what is not understood", () => {
 
 describe("counting", () => {
   test("allowed calls are counted by caller and operation as called; a batch is one call", async () => {
-    const caller = fixture.system.caller("counted", ["sqs:SendMessage", queueArn]);
-    const { sqs } = clients(fixture.system, caller);
+    const caller = system.caller("counted", ["sqs:SendMessage", queueArn]);
+    const { sqs } = clients(system, caller);
     const Entries = ["a", "b"].map((Id) => ({ Id, MessageBody: Id }));
-    await sqs.send(new SendMessageBatchCommand({ QueueUrl: fixture.QueueUrl, Entries }));
-    await sqs.send(new SendMessageCommand({ QueueUrl: fixture.QueueUrl, MessageBody: "c" }));
-    await sqs.send(new SendMessageCommand({ QueueUrl: fixture.QueueUrl, MessageBody: "d" }));
-    await expect(sqs.send(new ReceiveMessageCommand({ QueueUrl: fixture.QueueUrl }))).rejects.toThrow();
-    const counts = [...fixture.system.gateway.calls()].filter(([name]) => name.startsWith("counted "));
+    await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "c" }));
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "d" }));
+    await expect(sqs.send(new ReceiveMessageCommand({ QueueUrl }))).rejects.toThrow();
+    const counts = [...system.gateway.calls()].filter(([name]) => name.startsWith("counted "));
     expect(counts).toEqual([
       ["counted sqs:SendMessageBatch", 1],
       ["counted sqs:SendMessage", 2],
     ]);
-    await received();
   });
 });
 
 describe("callers inside the runner", () => {
   test("a registered name is checked by its role's policies, and a denial is recorded", () => {
-    fixture.system.caller("poller", ["sqs:ReceiveMessage", queueArn]);
-    expect(fixture.system.gateway.authorize("poller", "sqs:ReceiveMessage", queueArn).allowed).toBe(true);
-    expect(fixture.system.gateway.authorize("poller", "sqs:DeleteMessage", queueArn).allowed).toBe(false);
-    expect(fixture.system.gateway.denials().at(-1)).toMatchObject({
+    system.caller("poller", ["sqs:ReceiveMessage", queueArn]);
+    expect(system.gateway.authorize("poller", "sqs:ReceiveMessage", queueArn).allowed).toBe(true);
+    expect(system.gateway.authorize("poller", "sqs:DeleteMessage", queueArn).allowed).toBe(false);
+    expect(system.gateway.denials().at(-1)).toMatchObject({
       principal: "poller",
       action: "sqs:DeleteMessage",
     });
@@ -123,11 +122,7 @@ describe("callers inside the runner", () => {
 
 describe("engine failures", () => {
   test("an unreachable engine is a 503 with the reason", async () => {
-    await expect(
-      clients(fixture.system, fixture.system.operator).dynamodb.send(
-        new DescribeTableCommand({ TableName: "Facts" }),
-      ),
-    ).rejects.toMatchObject({
+    await expect(dynamodb.send(new DescribeTableCommand({ TableName: "Facts" }))).rejects.toMatchObject({
       name: "ServiceUnavailable",
       message: expect.stringContaining("The local engine does not answer: connect ECONNREFUSED"),
       $metadata: { httpStatusCode: 503 },

@@ -3,18 +3,15 @@ import {
   ListStackResourcesCommand,
   paginateListStackResources,
 } from "@aws-sdk/client-cloudformation";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+import { afterAll, expect, test } from "vitest";
+import { account, clients, region, startLocalSystem } from "./local-system.ts";
 
 const resources = Array.from({ length: 130 }, (_, index) => ({
   logicalId: `Logs${index}`,
   type: "AWS::Logs::LogGroup",
   physicalId: `stage-<Logs>-${index}`,
 }));
-let system: LocalSystem;
-beforeAll(async () => {
-  system = await startLocalSystem({ engines: { stack: () => ({ name: "stage", resources }) } });
-});
+const system = await startLocalSystem({ engines: { stack: () => ({ name: "stage", resources }) } });
 afterAll(() => system.close());
 
 test("the resources of the running stack are listed page by page", async () => {

@@ -5,14 +5,13 @@ import {
 } from "@aws-sdk/client-lambda";
 import { createAsynchronousInvoker } from "@income-events/local-stack/lambda/asynchronous.ts";
 import type { HostedFunction, Outcome } from "@income-events/local-stack/lambda/hosted-function.ts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { type ScriptedFunction, scripted } from "../lambda/scripted-function.ts";
-import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+import { account, clients, region, startLocalSystem } from "./local-system.ts";
 
 const arn = `arn:aws:lambda:${region}:${account}:function:work`;
 const failed: Outcome = { kind: "failed", error: { errorType: "TypeError", errorMessage: "no" } };
 
-let system: LocalSystem;
 let target: ScriptedFunction;
 const functions = new Map<string, HostedFunction>();
 const waits: number[] = [];
@@ -20,10 +19,9 @@ const invoker = createAsynchronousInvoker(async (milliseconds) => {
   waits.push(milliseconds);
 });
 
-beforeAll(async () => {
-  system = await startLocalSystem({ engines: { lambda: { functions, invoker } } });
-});
+const system = await startLocalSystem({ engines: { lambda: { functions, invoker } } });
 afterAll(() => system.close());
+const { lambda } = clients(system, system.operator);
 beforeEach(() => {
   waits.length = 0;
   answering({ kind: "returned", payload: '{"done":true}' });
@@ -129,7 +127,6 @@ describe("permission to invoke", () => {
 });
 
 test("versions and other operations are refused by name, and aliases that are not there", async () => {
-  const { lambda } = clients(system, system.operator);
   await expect(invoke({ Qualifier: "live" })).rejects.toThrow("it knows Invoke, without a version");
   await expect(invoke({ FunctionName: `${arn}:live` })).rejects.toThrow("Function not found");
   await expect(invoke({ InvocationType: "DryRun" })).rejects.toThrow("does not invoke as DryRun");

@@ -1,15 +1,12 @@
 import { GetCallerIdentityCommand, GetSessionTokenCommand } from "@aws-sdk/client-sts";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { account, clients, type LocalSystem, startLocalSystem } from "./local-system.ts";
+import { afterAll, expect, test } from "vitest";
+import { account, clients, startLocalSystem } from "./local-system.ts";
 
-let system: LocalSystem;
-beforeAll(async () => {
-  system = await startLocalSystem();
-});
+const system = await startLocalSystem();
 afterAll(() => system.close());
+const { sts } = clients(system, system.operator);
 
 test("who calls is answered to everybody, and nothing else of STS", async () => {
-  const { sts } = clients(system, system.operator);
   expect(await sts.send(new GetCallerIdentityCommand({}))).toMatchObject({
     Account: account,
     Arn: system.operator.arn,

@@ -5,7 +5,7 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import { STSClient } from "@aws-sdk/client-sts";
 import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
@@ -14,7 +14,6 @@ import { createSecretsEngine, type SecretsEngine } from "@income-events/local-st
 import { type GatewayOptions, startGateway } from "@income-events/local-stack/gateway/gateway.ts";
 import type { Gateway, Principal } from "@income-events/local-stack/gateway/types.ts";
 import { type Policy, parsePolicy } from "@income-events/local-stack/iam/policy.ts";
-import { afterAll, beforeAll } from "vitest";
 
 export const region = "eu-central-1";
 export const account = localAccount;
@@ -107,39 +106,5 @@ export function clients(system: LocalSystem, caller: Principal) {
     cloudFormation: new CloudFormationClient(settings),
     cloudwatch: new CloudWatchClient(settings),
     streams: new DynamoDBStreamsClient(settings),
-  };
-}
-
-/** A system with one queue. */
-export function workQueueFixture() {
-  let system: LocalSystem;
-  let QueueUrl: string;
-
-  beforeAll(async () => {
-    system = await startLocalSystem();
-    const { sqs } = clients(system, system.operator);
-    QueueUrl = (await sqs.send(new CreateQueueCommand({ QueueName: "work" }))).QueueUrl ?? "";
-  });
-
-  afterAll(async () => {
-    await system.close();
-  });
-
-  async function received(): Promise<(string | undefined)[]> {
-    const { sqs } = clients(system, system.operator);
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
-    );
-    return Messages.map(({ Body }) => Body);
-  }
-
-  return {
-    get system() {
-      return system;
-    },
-    get QueueUrl() {
-      return QueueUrl;
-    },
-    received,
   };
 }

@@ -18,9 +18,9 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import type { HostedFunction } from "@income-events/local-stack/lambda/hosted-function.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { scripted } from "../lambda/scripted-function.ts";
-import { account, clients, type LocalSystem, monitored, region, startLocalSystem } from "./local-system.ts";
+import { account, clients, monitored, region, startLocalSystem } from "./local-system.ts";
 
 const since = Date.parse("2026-11-21T12:00:00Z");
 const topic = `arn:aws:sns:${region}:${account}:on-call`;
@@ -62,15 +62,12 @@ const mappings = [{ id: "one", eventSourceArn: queueArn, functionArn, enabled: t
 const functions = new Map<string, HostedFunction>([["Work", scripted([])]]);
 const invoker = { invoke: async () => "succeeded" as const };
 
-let system: LocalSystem;
-beforeAll(async () => {
-  const lambda = { functions, invoker, mappings: () => mappings };
-  system = await startLocalSystem({ engines: { alarms: () => monitored(alarms), lambda } });
-});
+const lambdaEngine = { functions, invoker, mappings: () => mappings };
+const system = await startLocalSystem({ engines: { alarms: () => monitored(alarms), lambda: lambdaEngine } });
 afterAll(() => system.close());
+const { cloudwatch, lambda, sqs } = clients(system, system.operator);
 
 async function createQueue(name: string): Promise<string> {
-  const { sqs } = clients(system, system.operator);
   const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
   return QueueUrl;
 }
@@ -82,7 +79,6 @@ async function values(
   Stat: "Sum" | "Maximum",
   { Period = 60, EndTime = new Date(Date.now() + 1) } = {},
 ) {
-  const { cloudwatch } = clients(system, system.operator);
   const Metric = {
     Namespace: "AWS/SQS",
     MetricName,
@@ -100,7 +96,6 @@ async function values(
 
 describe("alarms", () => {
   const describeAlarms = async (input: DescribeAlarmsCommandInput) => {
-    const { cloudwatch } = clients(system, system.operator);
     return (await cloudwatch.send(new DescribeAlarmsCommand(input))).MetricAlarms ?? [];
   };
 
@@ -136,7 +131,6 @@ describe("alarms", () => {
 describe("metrics of queues", () => {
   test("count messages that were sent, one by one and in batches", async () => {
     const QueueUrl = await createQueue("counted");
-    const { sqs } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
     const Entries = ["2", "3"].map((Id) => ({ Id, MessageBody: Id }));
     await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
@@ -150,7 +144,6 @@ describe("metrics of queues", () => {
 
   test("distinguish received messages from receives that brought none", async () => {
     const QueueUrl = await createQueue("received");
-    const { sqs } = clients(system, system.operator);
     const receive = () => sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
     await receive();
     for (const MessageBody of ["one", "two"])
@@ -164,7 +157,6 @@ describe("metrics of queues", () => {
 
   test("give the age of the oldest message, in flight or not, and none for an empty queue", async () => {
     const QueueUrl = await createQueue("aged");
-    const { sqs } = clients(system, system.operator);
     const age = async () => (await values("aged", "ApproximateAgeOfOldestMessage", "Maximum")).values;
     expect(await age()).toEqual([]);
     const from = Date.now();
@@ -183,7 +175,6 @@ describe("metrics of queues", () => {
 
   test("return the current age if the range has just ended, in another minute, and no past ones", async () => {
     const QueueUrl = await createQueue("between");
-    const { sqs } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
     const timesUntil = async (end: number) => {
       const until = { EndTime: new Date(end) };
@@ -196,7 +187,6 @@ describe("metrics of queues", () => {
 
   test("forget a message that was deleted", async () => {
     const QueueUrl = await createQueue("emptied");
-    const { sqs } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
     const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
     await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message?.ReceiptHandle }));
@@ -206,7 +196,6 @@ describe("metrics of queues", () => {
 
 describe("what an operator reads of functions", () => {
   test("is their configuration, by name or ARN", async () => {
-    const { lambda } = clients(system, system.operator);
     for (const FunctionName of ["work", functionArn]) {
       const found = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
       expect(found).toMatchObject({ FunctionName: "work", FunctionArn: functionArn, State: "Active" });
@@ -217,7 +206,6 @@ describe("what an operator reads of functions", () => {
   });
 
   test("is their event source mappings, by source or function, and whether they are enabled", async () => {
-    const { lambda } = clients(system, system.operator);
     const list = async (input: object) =>
       ((await lambda.send(new ListEventSourceMappingsCommand(input))).EventSourceMappings ?? []).map(
         ({ UUID, State }) => `${UUID} ${State}`,
@@ -229,7 +217,6 @@ describe("what an operator reads of functions", () => {
 });
 
 test("an event source mapping is enabled and disabled with the permission on it, where supported", async () => {
-  const { lambda } = clients(system, system.operator);
   const change = (UUID: string, changes: object) =>
     lambda.send(new UpdateEventSourceMappingCommand({ UUID, ...changes }));
   expect(await change("two", { Enabled: true })).toMatchObject({ UUID: "two", State: "Enabling" });
@@ -279,7 +266,6 @@ describe("who may read it", () => {
   });
 
   test("is refused unmeasured or unknown metrics by name", async () => {
-    const { cloudwatch } = clients(system, system.operator);
     await expect(values("queue", "SentMessageSize", "Sum")).rejects.toMatchObject({
       message: expect.stringContaining("does not know the metric AWS/SQS SentMessageSize"),
     });

@@ -8,21 +8,15 @@ import {
   PutObjectCommand,
 } from "@aws-sdk/client-s3";
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { clients, type LocalSystem, startLocalSystem } from "./local-system.ts";
+import { afterAll, expect, test } from "vitest";
+import { clients, startLocalSystem } from "./local-system.ts";
 
 const Bucket = "overflow";
 const bucketArn = `arn:aws:s3:::${Bucket}`;
-let system: LocalSystem;
 
-beforeAll(async () => {
-  system = await startLocalSystem();
-  await clients(system, system.operator).s3.send(new CreateBucketCommand({ Bucket }));
-});
-
-afterAll(async () => {
-  await system.close();
-});
+const system = await startLocalSystem();
+afterAll(() => system.close());
+await clients(system, system.operator).s3.send(new CreateBucketCommand({ Bucket }));
 
 test("an object is put and read byte for byte, with a key that needs encoding", async () => {
   const caller = system.caller(

@@ -6,23 +6,16 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
   type SendMessageCommandInput,
-  type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clients, type LocalSystem, startLocalSystem } from "./local-system.ts";
+import { clients, startLocalSystem } from "./local-system.ts";
 
 const mostInFlight = 3;
 const mebibyte = 1024 * 1024;
 
-let system: LocalSystem;
-let sqs: SQSClient;
-
-beforeAll(async () => {
-  system = await startLocalSystem({ engines: { mostInFlight } });
-  ({ sqs } = clients(system, system.operator));
-});
-
+const system = await startLocalSystem({ engines: { mostInFlight } });
 afterAll(() => system.close());
+const { sqs } = clients(system, system.operator);
 
 async function createQueue(QueueName: string, Attributes: Record<string, string> = {}): Promise<string> {
   return (await sqs.send(new CreateQueueCommand({ QueueName, Attributes }))).QueueUrl ?? "";

@@ -13,20 +13,15 @@ import {
   UntagQueueCommand,
 } from "@aws-sdk/client-sqs";
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { account, clients, region, startLocalSystem } from "./local-system.ts";
 
-let system: LocalSystem;
 let created = 0;
 const problems: string[] = [];
 
-beforeAll(async () => {
-  system = await startLocalSystem({ engines: { onProblem: (message) => problems.push(message) } });
-});
-
-afterAll(async () => {
-  await system.close();
-});
+const system = await startLocalSystem({ engines: { onProblem: (message) => problems.push(message) } });
+afterAll(() => system.close());
+const { sqs } = clients(system, system.operator);
 
 async function newQueue(isFifo = false): Promise<{ url: string; arn: string; name: string }> {
   created += 1;
@@ -40,7 +35,6 @@ async function newQueue(isFifo = false): Promise<{ url: string; arn: string; nam
 describe("QueueUrls", () => {
   test("carry the gateway's own origin in every answer", async () => {
     const queue = await newQueue();
-    const { sqs } = clients(system, system.operator);
     const byName = await sqs.send(new GetQueueUrlCommand({ QueueName: queue.name }));
     const listed = await sqs.send(new ListQueuesCommand({ QueueNamePrefix: queue.name }));
     const expected = `${system.gateway.url}/${account}/${queue.name}`;
@@ -49,7 +43,6 @@ describe("QueueUrls", () => {
 
   test("lead to the queue whatever host a client sends to", async () => {
     const queue = await newQueue();
-    const { sqs } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "by gateway" }));
     const { accessKeyId, secretAccessKey } = system.operator;
     const anywhere = new SQSClient({
@@ -175,7 +168,6 @@ test.each([
   ["a FIFO queue still counts, and is at its front", true, "old"],
 ])("a message that was received three times of %s", async (_, isFifo, next) => {
   const { url: QueueUrl, name } = await newQueue(isFifo);
-  const { sqs } = clients(system, system.operator);
   const send = (MessageBody: string) => {
     const order = { MessageGroupId: "g", MessageDeduplicationId: MessageBody };
     return sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...(isFifo && order) }));
@@ -198,7 +190,6 @@ test.each([
 describe("long polling", () => {
   test("waits until a message comes", async () => {
     const queue = await newQueue();
-    const { sqs } = clients(system, system.operator);
     const { isReceiving, stop } = noticed();
     const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }));
     await isReceiving;
@@ -210,6 +201,7 @@ describe("long polling", () => {
 
   test("a caller that went away takes no message with it", async () => {
     const queue = await newQueue();
+    // New connections: the engine wakes no poll that begins before it gets the message back.
     const { sqs } = clients(system, system.operator);
     const { isReceiving, stop } = noticed();
     await goAwayWhileReceiving(sqs, queue.url, isReceiving);
@@ -223,7 +215,6 @@ describe("long polling", () => {
 
   test("a message that the engine does not release after its caller has gone is reported", async () => {
     const queue = await newQueue();
-    const { sqs } = clients(system, system.operator);
     const isReceiving = Promise.withResolvers<void>();
     const stop = system.gateway.intercept(async (call, phase) => {
       if (call.action !== "sqs:ReceiveMessage") return undefined;
