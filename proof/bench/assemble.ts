@@ -65,8 +65,12 @@ function synthesize(implementation: Implementation, hasEventSources: boolean, is
     outdir: join(directory, "assembly"),
     builtinCloudFormationValidation: false,
   });
-  const codeOf = (entry: string, slice: unknown) =>
-    lambda.Code.fromAsset(write(bundleOf(entryOf(implementation, entry)), slice, directory, entry));
+  const codeOf = (entry: string, slice: unknown) => {
+    const target = codeDirectory(directory, entry);
+    writeFiles(target, bundleOf(entryOf(implementation, entry)).files);
+    writeFileSync(join(target, "settings.json"), JSON.stringify(slice));
+    return lambda.Code.fromAsset(target);
+  };
   const stack = new IncomeEventsStack(app, "income-events-bench", {
     stage: "bench",
     written: isInline ? inline : settings,
@@ -108,13 +112,6 @@ function entryOf(implementation: Implementation, entry: string): string {
   const part = parts.find((name) => entry.startsWith(`functions/${name}/`));
   if (part === undefined) return "proof/bench/references/empty.ts";
   return implementation === "ours" ? entry : `proof/bench/peers/${implementation}/${part}.ts`;
-}
-
-function write(built: Bundle, settings: unknown, root: string, entry: string): string {
-  const directory = codeDirectory(root, entry);
-  writeFiles(directory, built.files);
-  writeFileSync(join(directory, "settings.json"), JSON.stringify(settings));
-  return directory;
 }
 
 function codeDirectory(root: string, entry: string): string {

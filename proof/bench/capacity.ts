@@ -31,14 +31,16 @@ export function limitsOf(settings: Settings, counts: Counts, busiestShare: numbe
   const seconds = (part: Part) => per(secondsOf(counts, part));
   const [writes, reads, deliveries] = [per(counts.writeUnits), per(counts.readUnits), per(counts.deliveries)];
   const [all, calls] = [sumOfParts(seconds), per(counts.providerCalls)];
-  const { webhooks, fetch } = settings;
+  const { webhooks, fetch, provider } = settings;
+  const { callsPerWindow, windowInSeconds } = windowsOf(provider.requestsPerMinute);
+  const callsPerMinute = Math.round((callsPerWindow * 60) / windowInSeconds);
   // Shards grow with the table's partitions, so they are no limit if the relay keeps up with a full
   // partition.
   const keepsUp = (partitionWrites / writes) * seconds("relay") <= 1;
   const shards = keepsUp ? Number.POSITIVE_INFINITY : leastShards;
   /** Name, available amount, unit, and amount per event. */
   const lines: readonly (readonly [LimitType, string, number, string, number])[] = [
-    ["setting", "`provider.requestsPerMinute`", callsPerMinute(settings) / 60, "calls a second", calls],
+    ["setting", "`provider.requestsPerMinute`", callsPerMinute / 60, "calls a second", calls],
     [
       "setting",
       "`webhooks.throttle.requestsPerSecond`",
@@ -81,10 +83,4 @@ export function limitsOf(settings: Settings, counts: Counts, busiestShare: numbe
     }))
     .filter(({ eventsPerSecond }) => Number.isFinite(eventsPerSecond))
     .toSorted((one, other) => one.eventsPerSecond - other.eventsPerSecond);
-}
-
-/** Calls per minute that the provider's rate windows allow. */
-function callsPerMinute({ provider }: Settings): number {
-  const { callsPerWindow, windowInSeconds } = windowsOf(provider.requestsPerMinute);
-  return Math.round((callsPerWindow * 60) / windowInSeconds);
 }

@@ -29,13 +29,8 @@ export const measurements: readonly Measurement[] = [
   {
     isQuick: true,
     rows: [
-      "price",
-      "price-20kb",
-      "price-200kb",
-      "price-alone",
-      "price-month",
-      "waits-alone",
-      "waits-subscriber",
+      ...["price", "price-20kb", "price-200kb", "price-alone", "price-month"],
+      ...["waits-alone", "waits-subscriber"],
     ],
     measure: priceRows,
   },

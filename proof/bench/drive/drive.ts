@@ -54,8 +54,7 @@ export async function drive(
     onProgress(start + some.length);
   }
   await driver.drainHidden();
-  const { spent, sourceRequests } = driver;
-  return { spent, sourceRequests };
+  return { spent: driver.spent, sourceRequests: driver.sourceRequests };
 }
 
 /** Event of a webhook from API Gateway. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { Payload } from "./payloads.ts";
 
 /**
@@ -79,6 +79,13 @@ function message(fields: object): string {
 }
 
 export const digestOf = (content: string) => createHash("sha256").update(content).digest("base64url");
+
+/** Compares in constant time. */
+export function isSecret(given: string | undefined, expected: string): boolean {
+  return (
+    expected !== "" && timingSafeEqual(Buffer.from(digestOf(given ?? "")), Buffer.from(digestOf(expected)))
+  );
+}
 
 export function variable(name: string): string {
   const value = process.env[name];

@@ -41,11 +41,13 @@ export function billOf(counts: Counts, implementation: Implementation, accessLog
   const invocations = sumOfParts((part) => counts[`${part}Invocations`]);
   const logBytes =
     counts.logBytes + invocations * platformLogBytes[implementation] + counts.deliveries * accessLogBytes;
+  const { functions } = documentedSettings();
+  const gigabyteSeconds = sumOfParts((part) => (secondsOf(counts, part) * functions[part].memoryMb) / 1_024);
   const standardRequests = counts.sqsRequests - counts.fifoRequests;
   const lines = {
     "API Gateway, requests": counts.deliveries * prices.apiRequest,
     "Lambda, requests": invocations * prices.lambdaRequest,
-    "Lambda, time": gigabyteSeconds(counts) * prices.lambdaGigabyteSecond,
+    "Lambda, time": gigabyteSeconds * prices.lambdaGigabyteSecond,
     "SQS, requests": standardRequests * prices.sqsRequest + counts.fifoRequests * prices.sqsFifoRequest,
     "DynamoDB, writes": counts.writeUnits * prices.writeUnit,
     "DynamoDB, reads": counts.readUnits * prices.readUnit,
@@ -62,21 +64,12 @@ export function totalOf(bill: Bill): number {
 /**
  * Billed duration: CPU time, scaled by the share of a vCPU that the memory brings, plus waits in sequence.
  */
-function billedSeconds(cpuMicros: number, waits: number, providerWaits: number, memoryMb: number): number {
-  const { wholeProcessorMb, awsMillis, providerMillis } = assumptions;
-  const share = Math.min(1, memoryMb / wholeProcessorMb);
-  return cpuMicros / million / share + (waits * awsMillis + providerWaits * providerMillis) / 1_000;
-}
-
 export function secondsOf(counts: Counts, part: Part): number {
-  const { memoryMb } = documentedSettings().functions[part];
+  const { wholeProcessorMb, awsMillis, providerMillis } = assumptions;
+  const share = Math.min(1, documentedSettings().functions[part].memoryMb / wholeProcessorMb);
   const providerWaits = part === "fetch" ? counts.providerWaits : 0;
-  return billedSeconds(counts[`${part}CpuMicros`], counts[`${part}Waits`], providerWaits, memoryMb);
-}
-
-function gigabyteSeconds(counts: Counts): number {
-  const { functions } = documentedSettings();
-  return sumOfParts((part) => (secondsOf(counts, part) * functions[part].memoryMb) / 1_024);
+  const waitMillis = counts[`${part}Waits`] * awsMillis + providerWaits * providerMillis;
+  return counts[`${part}CpuMicros`] / million / share + waitMillis / 1_000;
 }
 
 /** Write units a second of a new table on demand. Source: DynamoDB developer guide, "DynamoDB on-demand capacity mode". */

@@ -22,19 +22,19 @@ export const loadNames = ["usual", "unrepeated", "repeated", "alone", "large", "
 /** Longer than a call to AWS, so that the calls of one batch overlap. */
 const delayInMillis = 20;
 
-/** Starts an implementation and counts the resources it uses for each load. */
+/** Starts an implementation and counts the resources it uses for each load, such as `usual/ours`. */
 export async function countImplementation(
   implementation: Implementation,
   names: readonly LoadName[],
   onProgress: (step: string) => void,
-): Promise<ReadonlyMap<LoadName, Counted>> {
+): Promise<ReadonlyMap<string, Counted>> {
   const answers: Answers = { ...usual, delayInMillis };
   await using provider = await startProvider(() => undefined, answers);
   await using running = await startImplementation(implementation, provider);
   const waits = countWaits(running, provider);
   // Warms up processes, JIT and caches.
   await spendingOf(running, workload({ events: 20, seed: 40, duplicates: 0.3 }), provider);
-  const found = new Map<LoadName, Counted>();
+  const found = new Map<string, Counted>();
   for (const name of names) {
     const { items, events, seed, duplicates, atOnce } = loads[name];
     answers.items = items;
@@ -49,7 +49,10 @@ export async function countImplementation(
     ]);
     const dataBytes = Buffer.byteLength(documentOf("", items));
     const all = { events, deliveries: webhooks.length, dataBytes, ...Object.fromEntries(ofParts), ...used };
-    found.set(name, { ...counts.parse(all), subscriberWaits: waited.subscriber - before.subscriber });
+    found.set(`${name}/${implementation}`, {
+      ...counts.parse(all),
+      subscriberWaits: waited.subscriber - before.subscriber,
+    });
     onProgress(`counted ${name}, ${implementation}`);
   }
   return found;

@@ -181,15 +181,10 @@ export function busyMetricsOf(resources: readonly Resource[]): number {
  * standard queues.
  */
 export function typicalOf(resources: readonly Resource[]): readonly Resource[] {
-  const watches = [
-    "AWS::CloudWatch::Alarm",
-    "AWS::CloudWatch::CompositeAlarm",
-    "AWS::CloudWatch::Dashboard",
-    "AWS::Logs::MetricFilter",
-  ];
+  const watches = /^AWS::(CloudWatch::|Logs::MetricFilter$)/;
   const has =
     /^(Token|Webhook|Events|Api|Users|Accounts|Endpoints|CompanyAccounts|Fetch(?!Checks)|Subscriber|Relay|Refresh)/;
   return resources
-    .filter(({ id, type }) => has.test(id) && !id.startsWith("RelayResend") && !watches.includes(type))
+    .filter(({ id, type }) => has.test(id) && !id.startsWith("RelayResend") && !watches.test(type))
     .map(({ properties: { FifoQueue: _, ...properties }, ...resource }) => ({ ...resource, properties }));
 }

@@ -40,14 +40,14 @@ export async function flowRows({ onProgress }: Context): Promise<readonly Row[]>
     await running.stack.drained(drained);
     return events / seconds;
   };
+  // These warm up the processes.
+  await perSecond(ours);
+  await perSecond(theirs);
   const rates: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
-  for (let round = 0; round <= rateRounds; round += 1) {
-    const pair = { ours: await perSecond(ours), theirs: await perSecond(theirs) };
+  for (let round = 1; round <= rateRounds; round += 1) {
+    rates.ours.push(await perSecond(ours));
+    rates.theirs.push(await perSecond(theirs));
     onProgress(`highest rate, round ${round} of ${rateRounds}`);
-    // The first round warms up the processes.
-    if (round === 0) continue;
-    rates.ours.push(pair.ours);
-    rates.theirs.push(pair.theirs);
   }
   const half = median(rates.ours) / 2;
   const tails: number[] = [];
@@ -89,12 +89,8 @@ export async function aloneRows({ onProgress }: Context): Promise<readonly Row[]
   onProgress("latency at one event a second");
   const row = (name: string, until: string, latencies: "latencies" | "ofDocuments") => {
     const [mine = Number.NaN, peers = Number.NaN] = flows.map((flow) => median(flow[latencies]));
-    return rowOf(
-      name,
-      `ms, median from webhook to ${until}, one event a second`,
-      [mine],
-      [{ over: "plain", atMost: 1.1, values: [peers] }],
-    );
+    const figure = `ms, median from webhook to ${until}, one event a second`;
+    return rowOf(name, figure, [mine], [{ over: "plain", atMost: 1.1, values: [peers] }]);
   };
   return [
     row("latency-subscriber", "message", "latencies"),
@@ -121,25 +117,9 @@ export async function providerCallsRows({ onProgress }: Context): Promise<readon
   await flowThrough(ours, load, asFastAsPossible);
   await ours.stack.drained(drained);
   onProgress(`${provider.calls()} calls to the provider, ${least} at least`);
-  return [
-    rowOf(
-      "provider-calls",
-      "calls over the least possible, with 429s and an outage",
-      [provider.calls() / least],
-      [{ atMost: 1.1 }],
-    ),
-  ];
+  const figure = "calls over the least possible, with 429s and an outage";
+  return [rowOf("provider-calls", figure, [provider.calls() / least], [{ atMost: 1.1 }])];
 }
-
-/**
- * Duration of the whole flow in seconds, and latencies in milliseconds from webhook to message: that of each event, and
- * those of the documents that only events announce.
- */
-type Flow = {
-  readonly seconds: number;
-  readonly latencies: readonly number[];
-  readonly ofDocuments: readonly number[];
-};
 
 /** Earliest start of a delivery by its number, in milliseconds after the first. */
 type Pace = (index: number) => number;
@@ -157,6 +137,8 @@ const longestSilenceMs = 60_000;
  * Sends deliveries to a running implementation and reads its subscriber's queue until every event has
  * arrived.
  * @param documentsOf the documents of a webhook whose messages must arrive, too
+ * @returns duration of the whole flow in seconds, and latencies in milliseconds from webhook to message: that of
+ * each event, and those of the documents that only events announce
  * @throws if one is lost
  */
 async function flowThrough(
@@ -164,7 +146,7 @@ async function flowThrough(
   load: readonly Webhook[],
   pace: Pace,
   documentsOf: (body: string) => readonly string[] = () => [],
-): Promise<Flow> {
+) {
   const sentAt = new Map<string, number>();
   const namesOf = ({ kind, body }: Webhook) => [identify(kind, Buffer.from(body)), ...documentsOf(body)];
   const waiting = new Set(load.flatMap(namesOf));
@@ -183,9 +165,8 @@ async function flowThrough(
     [...arrivedAt]
       .filter(([name]) => name.startsWith("account/") === areDocuments)
       .map(([name, at]) => at - (sentAt.get(name) ?? Number.NaN));
-  const latencies = latenciesOf(false);
   const seconds = (Math.max(...arrivedAt.values()) - began) / 1000;
-  return { seconds, latencies, ofDocuments: latenciesOf(true) };
+  return { seconds, latencies: latenciesOf(false), ofDocuments: latenciesOf(true) };
 }
 
 const announcement = z.object({ account_id: z.string(), endpoint: z.string() });

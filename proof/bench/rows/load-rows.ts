@@ -16,13 +16,10 @@ const nothingMore = { atMost: 1.01 };
 export async function inlineRows(context: Context): Promise<readonly Row[]> {
   const byReference = await countsOf(context, false);
   const inline = await countsOf(context, true);
-  const row = (name: "requests" | "writes", figure: string) =>
-    rowOf(
-      `inline-${name}`,
-      `${figure} with documents in messages, over those by reference`,
-      [inline[name] / byReference[name]],
-      [nothingMore],
-    );
+  const row = (name: "requests" | "writes", what: string) => {
+    const figure = `${what} with documents in messages, over those by reference`;
+    return rowOf(`inline-${name}`, figure, [inline[name] / byReference[name]], [nothingMore]);
+  };
   return [row("requests", "requests"), row("writes", "write units")];
 }
 

@@ -18,16 +18,9 @@ type CountsOf = (load: LoadName, implementation: Implementation) => Counted;
 export async function priceRows({ recordedAs, onProgress }: Context): Promise<readonly Row[]> {
   const names = recordedAs === undefined ? priced : loadNames;
   const found = await Promise.all(
-    implementations.map(async (each) => [each, await countImplementation(each, names, onProgress)] as const),
+    implementations.map((each) => countImplementation(each, names, onProgress)),
   );
-  const counted = new Map(
-    names.flatMap((name) =>
-      found.flatMap(([implementation, loads]) => {
-        const counts = loads.get(name);
-        return counts === undefined ? [] : [[`${name}/${implementation}`, counts] as const];
-      }),
-    ),
-  );
+  const counted = new Map(found.flatMap((each) => [...each]));
   if (recordedAs !== undefined) writeCounts(recordedAs, counted);
   return rowsOf((load, implementation) => {
     const counts = counted.get(`${load}/${implementation}`);

@@ -32,12 +32,8 @@ export async function spendingRows({ isQuick, onProgress }: Context): Promise<re
   const counted = [...first.ours, ...none.ours, again, ...some.ours, ...most.ours];
   const secretReads = counted.reduce((sum, each) => sum + each.secretReads, 0);
   const deliveries = contenders.delivered.length + known.length;
-  const secrets = rowOf(
-    "secret-reads",
-    "per 1,000 deliveries, from the start on",
-    [(secretReads / deliveries) * 1_000],
-    [{ atMost: 2 }],
-  );
+  const figure = "per 1,000 deliveries, from the start on";
+  const secrets = rowOf("secret-reads", figure, [(secretReads / deliveries) * 1_000], [{ atMost: 2 }]);
   return [
     ...tableRows({ none, some, most, again }, events),
     ...timeRows(some, events),

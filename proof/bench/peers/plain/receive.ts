@@ -1,7 +1,6 @@
-import { timingSafeEqual } from "node:crypto";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import { digestOf, identify, secretHeader, variable } from "../job.ts";
+import { identify, isSecret, secretHeader, variable } from "../job.ts";
 import { payload, type Received } from "../payloads.ts";
 import { cachedSecret } from "../provider.ts";
 
@@ -10,9 +9,7 @@ const readSecret = cachedSecret("WEBHOOK_SECRET_ARN", "current");
 const kind = variable("WEBHOOK_KIND");
 
 export async function handler({ headers, body: raw = "" }: APIGatewayProxyEventV2) {
-  const [given, expected] = [headers[secretHeader] ?? "", await readSecret()];
-  if (!timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digestOf(expected))))
-    return { statusCode: 401 };
+  if (!isSecret(headers[secretHeader], await readSecret())) return { statusCode: 401 };
   const id = identify(kind, raw);
   const message: Received = {
     id,

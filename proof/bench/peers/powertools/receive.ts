@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { injectLambdaContext } from "@aws-lambda-powertools/logger/middleware";
 import { JSONStringified } from "@aws-lambda-powertools/parser/helpers";
@@ -7,7 +6,7 @@ import { APIGatewayProxyEventV2Schema } from "@aws-lambda-powertools/parser/sche
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import middy from "@middy/core";
 import type { z } from "zod";
-import { identify, secretHeader, variable } from "../job.ts";
+import { identify, isSecret, secretHeader, variable } from "../job.ts";
 import { payload, type Received } from "../payloads.ts";
 import { cachedSecret } from "../provider.ts";
 
@@ -23,7 +22,7 @@ export const handler = middy()
   .use(injectLambdaContext(logger))
   .use(parser({ schema }))
   .handler(async (event: z.output<typeof schema>) => {
-    if (!isEqual(event.headers?.[secretHeader] ?? "", await readSecret())) return { statusCode: 401 };
+    if (!isSecret(event.headers?.[secretHeader], await readSecret())) return { statusCode: 401 };
     const raw = event.body ?? "";
     const id = identify(kind, raw);
     const message: Received = { id, kind, receivedAt: new Date().toISOString(), payload: body.parse(raw) };
@@ -33,8 +32,3 @@ export const handler = middy()
     logger.info("webhook accepted", { kind, id });
     return { statusCode: 202 };
   });
-
-function isEqual(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return expected !== "" && timingSafeEqual(digest(given), digest(expected));
-}
