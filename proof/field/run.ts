@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { deadLetterQueuesOf } from "@income-events/local-stack/outputs.ts";
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
-import { readBodies, readDeadLetters } from "../scenario/snapshot.ts";
+import { readAllDeadLetters, readBodies } from "../scenario/snapshot.ts";
 import { type ScriptedStack, type StackSource, startScriptedStack } from "../support/scripted-stack.ts";
 import { type AnswerInput, answerInputs, bytesOf, type WebhookInput, webhookInputs } from "./inputs.ts";
 
@@ -71,10 +70,8 @@ async function tryWebhooks({ stack, access, send, output }: ScriptedStack): Prom
     ];
     return { name: input.name, problems };
   });
-  const letters = await Promise.all(
-    deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
-  );
-  const problems = letters.flat().map(({ reason }) => `a dead letter: ${reason}`);
+  const letters = await readAllDeadLetters(access, stack);
+  const problems = letters.map(({ reason }) => `a dead letter: ${reason}`);
   return [...results, { name: "no dead letter", problems }];
 }
 

@@ -1,59 +1,32 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
-import type { Call } from "@income-events/sandbox/api/call-log.ts";
 import { type EndpointName, endpointNames } from "@income-events/sandbox/endpoint-names.ts";
 import type { Sandbox } from "@income-events/sandbox/server.ts";
 import { z } from "zod";
-import { readDeadLetters, readTable, type TableSnapshot } from "../scenario/snapshot.ts";
-
-/** Result of an outage, counted in the engines and at the provider, never by the callers. */
-export type OutageResult = TaskCounts &
-  CallCounts & {
-    /** Limit in the stage's settings. */
-    readonly limitPerMinute: number;
-    /** Duration of the outage in hours of the stage: at least until all tasks waited. */
-    readonly lasted: number;
-    /** Real seconds from the end of the outage until nothing waits. */
-    readonly catchUpSeconds: number;
-  };
-
-type TaskCounts = {
-  readonly tasks: number;
-  readonly done: number;
-  /** Messages in all dead-letter queues. */
-  readonly deadLetters: number;
-  readonly lost: number;
-  /** Lost tasks, and reasons of dead letters. */
-  readonly faults: readonly string[];
-};
-
-type CallCounts = {
-  readonly callsDuringOutage: number;
-  /** Maximum in any minute of the whole run. */
-  readonly maxCallsPerMinute: number;
-};
+import { readAllDeadLetters, readTable, type TableSnapshot } from "../scenario/snapshot.ts";
 
 const task = z.object({ subject: z.object({ id: z.string() }), endpoint: z.string() });
 
-/** Reads the table and empties the dead-letter queues. */
-export async function countTasks(
-  { sandbox, stack, access }: System,
-  fetched: readonly Fetched[],
-): Promise<TaskCounts> {
-  const served = servedData(sandbox, fetched);
-  const table = await readTable(access, outputOf(stack, "TableName"));
-  const unread = await Promise.all(
-    deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
+/** Reads the table and empties the dead-letter queues: counts in the engines, never by the callers. */
+export async function countTasks({ sandbox, stack, access }: System, fetched: readonly Fetched[]) {
+  /** The provider's current data by task: `<account>/<endpoint>`. */
+  const served = new Map<string, unknown>(
+    fetched.flatMap(({ accountId, endpoints }) =>
+      endpoints.map((endpoint) => [`${accountId}/${endpoint}`, sandbox.data(accountId, endpoint)] as const),
+    ),
   );
-  const deadLetters = unread.flat();
+  const table = await readTable(access, outputOf(stack, "TableName"));
+  const deadLetters = await readAllDeadLetters(access, stack);
   const { done, lost } = assessTasks(served, table, new Set(deadLetters.flatMap(({ id }) => taskNames(id))));
   return {
     tasks: served.size,
     done,
+    /** Messages in all dead-letter queues. */
     deadLetters: deadLetters.length,
     lost: lost.length,
+    /** Lost tasks, and reasons of dead letters. */
     faults: [...lost, ...deadLetters.map(({ id, reason }) => `${id} is a dead letter: ${reason}`)],
   };
 }
@@ -66,15 +39,6 @@ function taskNames(text: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-/** @param begun and `ended`, of the outage: milliseconds since 1970 */
-export function countCalls(calls: readonly Call[], begun: number, ended: number): CallCounts {
-  const times = calls.map(({ at }) => at.getTime());
-  return {
-    callsDuringOutage: times.filter((time) => time >= begun && time < ended).length,
-    maxCallsPerMinute: mostInAnyMinute(times),
-  };
 }
 
 const minuteInMilliseconds = 60_000;
@@ -95,9 +59,6 @@ export function mostInAnyMinute(times: readonly number[]): number {
   return most;
 }
 
-/** Outcome of the tasks. `lost` describes missing or wrong ones. */
-type Assessment = { readonly done: number; readonly lost: readonly string[] };
-
 /**
  * A task is done if the provider's data is stored and marked as fetched; it is lost if it is neither done nor
  * in a dead-letter queue.
@@ -108,21 +69,18 @@ export function assessTasks(
   served: ReadonlyMap<string, unknown>,
   { data, contents }: Pick<TableSnapshot, "data" | "contents">,
   asDeadLetters: ReadonlySet<string>,
-): Assessment {
+) {
   const faults = [...served].flatMap(([name, answer]) => {
     if (!data.has(name)) return [{ name, fault: "is not fetched" }];
     const content = contents.get(name);
-    const isSame = content !== undefined && isDeepStrictEqual(JSON.parse(content), asJson(answer));
+    const sent: unknown = JSON.parse(JSON.stringify(answer ?? null));
+    const isSame = content !== undefined && isDeepStrictEqual(JSON.parse(content), sent);
     return isSame ? [] : [{ name, fault: "differs from what the provider serves" }];
   });
   return {
     done: served.size - faults.length,
     lost: faults.filter(({ name }) => !asDeadLetters.has(name)).map(({ name, fault }) => `${name} ${fault}`),
   };
-}
-
-function asJson(answer: unknown): unknown {
-  return answer === undefined ? undefined : JSON.parse(JSON.stringify(answer));
 }
 
 /** An account's endpoints with new data: each is a task. */
@@ -148,14 +106,8 @@ export async function connectAccounts(sandbox: Sandbox, tasks: number): Promise<
   return accounts.slice(0, needed);
 }
 
-/**
- * Distributes tasks over accounts and endpoints, each different.
- * @throws RangeError with fewer accounts than `accountsNeeded`
- */
+/** Distributes tasks over accounts and endpoints, each different. */
 export function dealTasks(accounts: readonly string[], tasks: number): readonly Fetched[] {
-  const needed = accountsNeeded(tasks);
-  if (accounts.length < needed)
-    throw new RangeError(`${tasks} tasks need ${needed} accounts: there are ${accounts.length}.`);
   return accounts.map((accountId, index) => ({
     accountId,
     endpoints: endpointNames.slice(0, Math.max(0, tasks - index * endpointNames.length)),
@@ -168,13 +120,4 @@ export async function announceData(sandbox: Sandbox, fetched: readonly Fetched[]
     sandbox.fetchData(accountId, endpoints);
     if (index % accountsPerTurn === accountsPerTurn - 1) await nextTurn();
   }
-}
-
-/** The provider's current data for each task, by `<account>/<endpoint>`. */
-function servedData(sandbox: Sandbox, fetched: readonly Fetched[]): ReadonlyMap<string, unknown> {
-  return new Map(
-    fetched.flatMap(({ accountId, endpoints }) =>
-      endpoints.map((endpoint) => [`${accountId}/${endpoint}`, sandbox.data(accountId, endpoint)] as const),
-    ),
-  );
 }

@@ -7,8 +7,7 @@ import { type FaultEffect, faultEffects } from "@income-events/sandbox/api/fault
 import { Command, InvalidArgumentError, Option } from "commander";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { printFaults, runProgram, timed } from "../support/program.ts";
-import type { OutageResult } from "./count.ts";
-import { runOutage } from "./run.ts";
+import { type OutageResult, runOutage } from "./run.ts";
 
 const stage = "compressed";
 type OutageFlags = {

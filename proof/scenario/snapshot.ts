@@ -9,7 +9,9 @@ import {
   ReceiveMessageCommand,
 } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { deadLetterQueuesOf } from "@income-events/local-stack/outputs.ts";
 import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
 import { compressionFormatOf } from "../../domain/core/text-encoding.ts";
@@ -216,6 +218,15 @@ export async function readDeadLetters(
   return letters.map(({ Body = "", MessageAttributes = {} }) =>
     deadLetterOf(Body, MessageAttributes.reason?.StringValue ?? moved),
   );
+}
+
+/** Messages of all dead-letter queues, taken out of them. */
+export async function readAllDeadLetters(
+  access: Access,
+  stack: Pick<LocalStack, "outputs">,
+): Promise<readonly DeadLetter[]> {
+  const queues = deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source));
+  return (await Promise.all(queues)).flat();
 }
 
 const redrivePolicy = z.object({ maxReceiveCount: z.coerce.number() });
