@@ -4,7 +4,7 @@ import { type Progress, type System, startSystem } from "@income-events/local-st
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
 import { inject } from "vitest";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
-import { type ProductAssembly, productAssembly } from "../../scripts/product-assembly.ts";
+import { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { fastEngine, shortPollMs } from "./engines.ts";
 
 /** The synthesized product, running with a sandbox. */
@@ -61,5 +61,5 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
   const answer = await fetch(inject("assemblyHost"), { method: "POST", body });
   const fields = fieldsOf(await answer.json(), "the answer of the assemblies' host");
   if (!answer.ok) throw new Error(textOf(fields, "error"));
-  return productAssembly(textOf(fields, "directory")).copy();
+  return new ProductAssembly(textOf(fields, "directory")).copy();
 }
