@@ -23,7 +23,6 @@ import { createWebhookRegistry, type WebhookKind, type WebhookRegistry } from ".
 
 export type {
   CreateAccountOptions,
-  CreatedUsers,
   CreateUsersOptions,
   DropOptions,
   EnvironmentOptions,

@@ -126,8 +126,24 @@ function ofUser(message: Message): Message {
 const attributes = { loanId: "L-1001" };
 /** An event with its own id contradicts nothing. */
 const eventId = "4d8a6f0c";
-const account = { accountId, userId, datasourceId };
-const company = { companyAccountId, datasourceId };
+
+/** An account from its creation to its deletion. */
+function connectionsOf(
+  kind: "accounts" | "company-accounts",
+  name: "account" | "company-account",
+  ids: Omit<EventAttributes, "type">,
+): readonly Message[] {
+  const events = [
+    { type: `${name}.created`, ...ids, connected: false },
+    { type: `${name}.connected`, ...ids },
+    { type: `${name}.updated`, ...ids, connected: true },
+    { type: `${name}.disconnected`, ...ids },
+  ] as const;
+  return [
+    ...eventsOf(kind, events, { found: true, connected: false }),
+    ...eventsOf(kind, [{ type: `${name}.deleted`, ...ids, eventId }], { found: false }),
+  ];
+}
 
 /** One message of each type, as the pipeline creates it. */
 export const examples: readonly Message[] = [
@@ -148,31 +164,9 @@ export const examples: readonly Message[] = [
     ],
     { found: true, attributes },
   ),
-  ...eventsOf(
-    "accounts",
-    [
-      { type: "account.created", ...account, connected: false },
-      { type: "account.connected", ...account },
-      { type: "account.updated", ...account, connected: true },
-      { type: "account.disconnected", ...account },
-    ],
-    { found: true, connected: false },
-  ),
-  ...eventsOf("accounts", [{ type: "account.deleted", ...account, eventId }], { found: false }),
+  ...connectionsOf("accounts", "account", { accountId, userId, datasourceId }),
   ...restored({ kind: "account", id: accountId }),
-  ...eventsOf(
-    "company-accounts",
-    [
-      { type: "company-account.created", ...company, connected: false },
-      { type: "company-account.connected", ...company },
-      { type: "company-account.updated", ...company, connected: true },
-      { type: "company-account.disconnected", ...company },
-    ],
-    { found: true, connected: false },
-  ),
-  ...eventsOf("company-accounts", [{ type: "company-account.deleted", ...company, eventId }], {
-    found: false,
-  }),
+  ...connectionsOf("company-accounts", "company-account", { companyAccountId, datasourceId }),
   ...dataOf({
     type: "endpoint.updated",
     accountId,

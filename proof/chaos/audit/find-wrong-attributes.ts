@@ -47,15 +47,7 @@ export function findWrongAttributes(evidence: AttributesEvidence): readonly stri
     });
   const carried = [
     ...received.flatMap(({ user, loanId, version }) => (loanId ? [{ user, loanId, version }] : [])),
-    ...[...known].map(
-      ([
-        user,
-        {
-          values: { loanId },
-          version,
-        },
-      ]) => ({ user, loanId, version }),
-    ),
+    ...[...known].map(([user, { values, version }]) => ({ user, loanId: values.loanId, version })),
   ];
   const severalIn = (groups: Iterable<[string, readonly string[]]>) =>
     [...groups].filter(([, each]) => new Set(each).size > 1).map(([name]) => name);
