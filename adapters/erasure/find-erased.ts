@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { unerasedSeconds } from "../../domain/recovery/erasure.ts";
 import type { ReadKey } from "../dynamodb/batching.ts";
 import { tombstoneKey } from "../dynamodb/keys.ts";
 import { secretReader } from "../secrets/secret-reader.ts";
@@ -33,16 +34,44 @@ function parseErasureKey(text: string): string {
   return textOf(fieldsOf(parseJson(text, "the erasure key"), "the erasure key"), "key");
 }
 
-/** Finds which of some subjects are erased, by name, with one consistent read for all of them. */
+/** How long a read is remembered, and by which clocks. */
+type Memory = { readonly clocks?: readonly (() => number)[]; readonly seconds?: number };
+
+/** The first may be set back; the second stops while Lambda freezes the process. */
+const processClocks = [() => Date.now(), () => performance.now()];
+
+/**
+ * Finds which of some subjects are erased, by name, with one consistent read for all that were not read in the last
+ * seconds (`unerasedSeconds`).
+ */
 export type FindErased = (subjects: readonly Subject[]) => Promise<ReadonlySet<string>>;
 
-export function findErased(read: ReadKey, digestOf: DigestOf): FindErased {
+/** @param clocks milliseconds of clocks, of which at least one always advances */
+export function findErased(
+  read: ReadKey,
+  digestOf: DigestOf,
+  { clocks = processClocks, seconds = unerasedSeconds }: Memory = {},
+): FindErased {
+  const unerased = new Map<string, readonly number[]>();
   return async (subjects) => {
-    const named = new Map(subjects.map((subject) => [nameOf(subject), subject]));
+    // Before the read, which may miss a tombstone that is placed meanwhile.
+    const readAt = clocks.map((clock) => clock());
+    const isRecent = (earlier: readonly number[]) =>
+      readAt.every((time, index) => time - (earlier[index] ?? 0) < seconds * 1_000);
+    // In the order of their reads.
+    for (const [name, earlier] of unerased) {
+      if (isRecent(earlier)) break;
+      unerased.delete(name);
+    }
+    const named = new Map(
+      subjects.map((subject) => [nameOf(subject), subject] as const).filter(([name]) => !unerased.has(name)),
+    );
     // Throws if DynamoDB does not answer for all: whether a subject is erased must not be guessed.
     const reads = [...named].map(async ([name, subject]) => {
       const tombstone = await read(tombstoneKey(await digestOf(subject)));
-      return tombstone === undefined ? [] : [name];
+      if (tombstone !== undefined) return [name];
+      unerased.set(name, readAt);
+      return [];
     });
     return new Set((await Promise.all(reads)).flat());
   };

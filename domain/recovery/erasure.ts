@@ -18,6 +18,12 @@ import { isRestorable, type State } from "../state/state.ts";
 /** The erase task version that this release writes and reads. */
 export const eraseTaskVersion = 1;
 
+/**
+ * Seconds for which a function may rely on a read that found no tombstone. An erasure waits as long after it placed
+ * new ones.
+ */
+export const unerasedSeconds = 5;
+
 /** Why a subject is erased. `arrived late`: a copy arrived after the subject's erasure. */
 export const eraseCauses = ["operator", "deleted", "arrived late", "restored"] as const;
 export type EraseCause = (typeof eraseCauses)[number];

@@ -46,6 +46,8 @@ export type EraserDependencies = {
   /** The eraser's own queue. */
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
+  /** How long after new tombstones functions may not know of them. */
+  readonly settleSeconds: number;
   /** How long after the removal of records functions in flight can still write, or hold dead letters. */
   readonly drainSeconds: number;
   /** The `source` of subscribers' messages. */

@@ -139,8 +139,12 @@ async function perform(
 ): Promise<NextStep | undefined> {
   const atOnce = (next: EraseTask) => ({ task: next, afterSeconds: 0 });
   switch (task.next) {
-    case "subjects":
-      return atOnce(await markErased(task, dependencies));
+    case "subjects": {
+      const marked = await markErased(task, dependencies);
+      const isMarked = marked.isFound && !marked.isDryRun;
+      // For late data the tombstones are old.
+      return { task: marked, afterSeconds: isMarked && marked.isThorough ? dependencies.settleSeconds : 0 };
+    }
     case "records":
       return atOnce(await removeRecords(task, dependencies, timeLeft));
     case "dead letters":

@@ -15,6 +15,7 @@ import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { undeliveredChanges } from "../../adapters/streams/undelivered-changes.ts";
 import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
 import { parseSubscribers } from "../../domain/message/message.ts";
+import { unerasedSeconds } from "../../domain/recovery/erasure.ts";
 import { namesIn, queuesBeside, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
@@ -61,6 +62,7 @@ const handle = eraser({
   send,
   queueUrl,
   deadLetterQueueUrl,
+  settleSeconds: unerasedSeconds,
   drainSeconds: numberOf(settings, "drainSeconds"),
   eventSource: textOf(settings, "eventSource"),
   log,

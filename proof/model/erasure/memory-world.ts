@@ -252,6 +252,7 @@ export class MemoryWorld extends World {
       },
       queueUrl: "erase",
       deadLetterQueueUrl: "erase-dead-letters",
+      settleSeconds: 1,
       drainSeconds: 1,
       eventSource: "/model",
       log: this.#log.log,

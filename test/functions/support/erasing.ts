@@ -73,6 +73,7 @@ export async function createErasureFixture(system: TestSystem) {
     send,
     queueUrl,
     deadLetterQueueUrl,
+    settleSeconds: 0,
     drainSeconds: 0,
     eventSource: source,
     log: kept.log,
@@ -92,7 +93,7 @@ export async function createErasureFixture(system: TestSystem) {
     deadLetters,
     sweeps,
     entries: kept.entries,
-    findErased: findErased(batchingReader(system.dynamodb, table.name), digestOf),
+    findErased: findErased(batchingReader(system.dynamodb, table.name), digestOf, { seconds: 0 }),
     put: (bucket: string, key: string, body: string) =>
       system.s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body })),
     storing: storing(system, table, overflow.name),

@@ -139,7 +139,7 @@ export function fetcherFixture(tables: string) {
       versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
       documents: documentStore(shared.read, shared.write, overflow),
       readDocuments: documentReader(made.system.dynamodb, made.table.name),
-      findErased: findErased(shared.read, digestOf()),
+      findErased: findErased(shared.read, digestOf(), { seconds: 0 }),
       keptPages: keptPages(overflow),
       reservedInMillis: 1_000,
       client,

@@ -116,7 +116,7 @@ export function relayFixture(tables: string) {
         versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
         link: linkTable(shared.write),
         removeSuperseded: supersededRemover(shared.read, overflowBucket(made.bucket.name)),
-        findErased: findErased(shared.read, digestOf),
+        findErased: findErased(shared.read, digestOf, { seconds: 0 }),
         readiness: made.readiness && {
           records: readinessRecords(shared.read, shared.write),
           partitions: partitions(made.system.dynamodb, made.table.name),
