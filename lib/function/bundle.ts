@@ -1,7 +1,8 @@
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BuildOptions, type BuildResult, build, buildSync, type Metafile } from "esbuild";
+import { type BuildOptions, type BuildResult, build, type Metafile, type Plugin } from "esbuild";
 import { type Files, type WrittenCode, writeCode } from "./code-files.ts";
 import { nameOf } from "./entry-name.ts";
 
@@ -16,6 +17,27 @@ export type Bundle = {
 const outputDirectory = "bundle";
 /** Modules that functions import on demand. */
 const lazyDirectory = "adapters/lazy";
+
+/**
+ * Lets esbuild drop what functions don't use of the SDK's generated files: the schemas of other operations, which it
+ * keeps because their objects have computed keys, and all fields of the clients' package files but the version.
+ */
+const trimGenerated: Plugin = {
+  name: "trim-generated",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /[\\/]@aws-sdk[\\/].+[\\/]schemas_0\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8");
+      const constants = new Map(
+        Array.from(source.matchAll(/^const (\w+) = ("\w+");$/gm), ([, name, text]) => [name, text]),
+      );
+      return { contents: source.replace(/\[(\w+)\](?=:)/g, (key, name) => constants.get(name) ?? key) };
+    });
+    onLoad({ filter: /[\\/]@aws-sdk[\\/]client-[^\\/]+[\\/]package\.json$/ }, async ({ path }) => {
+      const { version }: { version?: unknown } = JSON.parse(await readFile(path, "utf8"));
+      return { contents: JSON.stringify({ version }), loader: "json" };
+    });
+  },
+};
 
 const options = {
   bundle: true,
@@ -32,6 +54,7 @@ const options = {
   // Lazy imports are bundled as separate files. esbuild's splitting would also cut the startup code into a dozen files,
   // and Node would find, read and compile each of them.
   external: ["#lazy/*"],
+  plugins: [trimGenerated],
 } satisfies BuildOptions;
 
 /**
@@ -54,8 +77,8 @@ const packageFile = JSON.stringify({ type: "module", imports: { "#lazy/*": "./la
  * @throws with esbuild's messages if something can't be resolved or parsed; if CommonJS code requires a Node module,
  * which would fail at run time
  */
-export function bundle(repository: string, entry: string): Bundle {
-  return bundleOf(entry, buildSync(optionsFor(repository, [entry])));
+export async function bundle(repository: string, entry: string): Promise<Bundle> {
+  return bundleOf(entry, await build(optionsFor(repository, [entry])));
 }
 
 /** Bundles several entry files in one build, which parses shared modules once. @throws like `bundle` */

@@ -6,7 +6,7 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import type { IConstruct } from "constructs";
 import { webhookKinds } from "../../domain/event/events.ts";
-import { type Bundle, bundle } from "../../lib/function/bundle.ts";
+import { bundleAll, entriesIn } from "../../lib/function/bundle.ts";
 import { writeFiles } from "../../lib/function/code-files.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { leftOutOfIds } from "../../lib/instance.ts";
@@ -49,9 +49,9 @@ export type AssembleOptions = {
   readonly isInline?: boolean;
 };
 
-const assembled = new Map<string, Assembly>();
+const assembled = new Map<string, Promise<Assembly>>();
 
-export function assemble(implementation: Implementation, options: AssembleOptions = {}): Assembly {
+export function assemble(implementation: Implementation, options: AssembleOptions = {}): Promise<Assembly> {
   const { hasEventSources = false, isInline = false } = options;
   const key = `${implementation} ${hasEventSources} ${isInline}`;
   const assembly = assembled.get(key) ?? synthesize(implementation, hasEventSources, isInline);
@@ -59,15 +59,23 @@ export function assemble(implementation: Implementation, options: AssembleOption
   return assembly;
 }
 
-function synthesize(implementation: Implementation, hasEventSources: boolean, isInline: boolean): Assembly {
+async function synthesize(
+  implementation: Implementation,
+  hasEventSources: boolean,
+  isInline: boolean,
+): Promise<Assembly> {
+  const entries = new Map(entriesIn(repository).map((entry) => [entry, entryOf(implementation, entry)]));
+  const bundles = await bundleAll(repository, [...new Set(entries.values())]);
   const directory = scratchDirectory(implementation);
   const app = new App({
     outdir: join(directory, "assembly"),
     builtinCloudFormationValidation: false,
   });
   const codeOf = (entry: string, slice: unknown) => {
+    const built = bundles.get(entries.get(entry) ?? "");
+    if (built === undefined) throw new Error(`${entry} exports no handler`);
     const target = codeDirectory(directory, entry);
-    writeFiles(target, bundleOf(entryOf(implementation, entry)).files);
+    writeFiles(target, built.files);
     writeFileSync(join(target, "settings.json"), JSON.stringify(slice));
     return lambda.Code.fromAsset(target);
   };
@@ -86,15 +94,6 @@ function synthesize(implementation: Implementation, hasEventSources: boolean, is
     codeOf: (part) => codeDirectory(directory, ourEntries[part]),
     memoryMb: byParts((part) => parseSettings(settings, where).functions[part].memoryMb),
   };
-}
-
-const bundles = new Map<string, Bundle>();
-
-/** Bundles each function once, because implementations share most of them. */
-function bundleOf(entry: string): Bundle {
-  const built = bundles.get(entry) ?? bundle(repository, entry);
-  bundles.set(entry, built);
-  return built;
 }
 
 const ourEntries: Readonly<Record<Part, string>> = {

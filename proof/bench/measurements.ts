@@ -41,7 +41,7 @@ export const measurements: readonly Measurement[] = [
   },
   { isQuick: true, rows: ["inline-requests", "inline-writes"], measure: inlineRows },
   { isQuick: true, rows: ["first-call"], measure: firstCallRows },
-  { isQuick: true, rows: ["bundle"], measure: async () => [bundleRow()] },
+  { isQuick: true, rows: ["bundle"], measure: async () => [await bundleRow()] },
   { isQuick: true, rows: ["latency-subscriber", "latency-document"], measure: aloneRows },
   { isQuick: false, rows: ["rate", "latency"], measure: flowRows },
   { isQuick: false, rows: ["provider-calls"], measure: providerCallsRows },

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { filesOf, readProject } from "@income-events/local-stack/synthesis/project.ts";
 import { synthesize } from "@income-events/local-stack/synthesis/synthesize.ts";
 import { afterAll, describe, expect, it } from "vitest";
-import { bundle } from "../../lib/function/bundle.ts";
+import { bundleAll } from "../../lib/function/bundle.ts";
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
@@ -64,7 +64,7 @@ describe("the stage local as npm start synthesizes it", () => {
         file.startsWith("functions/") &&
         readFileSync(join(repository, file), "utf8").includes("export const handler"),
     );
-    const bundled = entries.flatMap((entry) => bundle(repository, entry).inputs);
+    const bundled = [...(await bundleAll(repository, entries)).values()].flatMap(({ inputs }) => inputs);
     const known = new Set(filesOf(readProject(repository)));
     const own = [...modules, ...bundled, "stages/local.json", "package.json", "tsconfig.json"].filter(
       (file) => !file.startsWith("node_modules/"),

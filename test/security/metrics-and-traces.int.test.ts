@@ -50,7 +50,7 @@ describe("personal data and secrets in metrics and traces", () => {
     expect(stack.text).not.toContain("cloudwatch:PutMetricData");
   });
 
-  it("traces are Lambda's own: nothing of ours or of an agent adds to them", () => {
+  it("traces are Lambda's own: nothing of ours or of an agent adds to them", async () => {
     const functions = stack.ofType("AWS::Lambda::Function");
     expect(functions.length).toBeGreaterThan(10);
     for (const { id, Properties } of functions) {
@@ -62,7 +62,7 @@ describe("personal data and secrets in metrics and traces", () => {
       "functions/fetch/data.ts",
       "functions/relay/changes.ts",
     ]) {
-      const files = [...bundle(repository, entry).files].filter(([name]) => !name.endsWith(".map"));
+      const files = [...(await bundle(repository, entry)).files].filter(([name]) => !name.endsWith(".map"));
       const code = Buffer.concat(files.map(([, content]) => content)).toString("utf8");
       expect(code.length, entry).toBeGreaterThan(1_000);
       expect(code.includes("putAnnotation") || code.includes("opentelemetry"), entry).toBe(false);

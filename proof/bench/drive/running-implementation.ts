@@ -31,7 +31,7 @@ export async function startImplementation(
   { processes = 1, keepsMuch = false, ...options }: ImplementationOptions = {},
 ) {
   await using starting = new AsyncDisposableStack();
-  const { directory, memoryMb } = assemble(implementation, options);
+  const { directory, memoryMb } = await assemble(implementation, options);
   const { hasEventSources = false } = options;
   const stack = await startStack({
     assembly: directory,

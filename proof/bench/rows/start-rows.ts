@@ -54,7 +54,8 @@ export async function importRows({ isQuick, onProgress }: Context): Promise<read
   const rows: Row[] = [];
   const runs = runsOf(isQuick);
   for (const part of ["receive", "store"] as const) {
-    const files = imported.map((name) => [name, join(bundleDirectory(name, part), "index.mjs")] as const);
+    const files: (readonly [Imported, string])[] = [];
+    for (const name of imported) files.push([name, join(await bundleDirectory(name, part), "index.mjs")]);
     const found: Record<Imported, FreshRun[]> = { ours: [], powertools: [], clients: [], empty: [] };
     for (let run = 1; run <= runs; run += 1) {
       for (const [name, file] of files) found[name].push(await runFresh(file, environment));
@@ -94,7 +95,7 @@ export async function firstCallRows({ isQuick, onProgress }: Context): Promise<r
   const runs = runsOf(isQuick);
   for (let run = 1; run <= runs; run += 1) {
     for (const name of ["ours", "powertools"] as const) {
-      const file = join(bundleDirectory(name, "receive"), "index.mjs");
+      const file = join(await bundleDirectory(name, "receive"), "index.mjs");
       millis[name].push((await runFresh(file, standInEnvironment, eventFile)).millis);
     }
     onProgress(`first call, ${run} of ${runs}`);
@@ -107,23 +108,26 @@ export async function firstCallRows({ isQuick, onProgress }: Context): Promise<r
 }
 
 /** Size of the measured functions, minified and compressed as deployed. */
-export function bundleRow(): Row {
-  const kilobytes = (name: "ours" | "powertools") =>
-    parts.reduce((sum, part) => sum + gzipBytes(bundleDirectory(name, part)), 0) / 1024;
+export async function bundleRow(): Promise<Row> {
+  const kilobytes = async (name: "ours" | "powertools") => {
+    const directories = await Promise.all(parts.map((part) => bundleDirectory(name, part)));
+    return directories.reduce((sum, directory) => sum + gzipBytes(directory), 0) / 1024;
+  };
   return rowOf(
     "bundle",
     "KB gzip of four functions",
-    [kilobytes("ours")],
-    [{ over: "powertools", atMost: 0.95, values: [kilobytes("powertools")] }],
+    [await kilobytes("ours")],
+    [{ over: "powertools", atMost: 0.95, values: [await kilobytes("powertools")] }],
   );
 }
 
 /** Directory of a function's bundle, with its settings file. */
-function bundleDirectory(name: Imported, part: Part): string {
-  if (name === "ours" || name === "powertools") return assemble(name).codeOf(part);
+async function bundleDirectory(name: Imported, part: Part): Promise<string> {
+  if (name === "ours" || name === "powertools") return (await assemble(name)).codeOf(part);
   const directory = scratchDirectory(name);
   const entry = name === "clients" ? `clients-${part}` : name;
-  writeFiles(directory, bundle(repository, `proof/bench/references/${entry}.ts`).files);
+  const { files } = await bundle(repository, `proof/bench/references/${entry}.ts`);
+  writeFiles(directory, files);
   return directory;
 }
 
