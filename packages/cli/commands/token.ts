@@ -128,51 +128,29 @@ export async function refreshToken(operation: Operation, { now = false }: Refres
     async () => parseRefreshOutcome(await invokeFunction(clients.lambda, name, { now })),
     (each) => (each === "refreshed" ? 1 : 0),
   );
-  const words = textOf(outcome);
-  if (!words.isWell) throw CommandError.failed(words.text);
+  if (failures.includes(outcome)) throw CommandError.failed(outcomes[outcome]);
   const token = await tokenStatus(operation);
   const expiresAt = token.isSet ? token.expiresAt : undefined;
   terminal.result(
     { stage, outcome, ...(expiresAt !== undefined && { expiresAt }) },
-    `${words.text} It ${lifetimeText(expiresAt, new Date())}.`,
+    `${outcomes[outcome]} It ${lifetimeText(expiresAt, new Date())}.`,
   );
 }
 
 const setNewOne = "Set a new one: npx income-events token set < token.txt";
 
-function textOf(outcome: RefreshOutcome): { readonly isWell: boolean; readonly text: string } {
-  switch (outcome) {
-    case "refreshed":
-      return { isWell: true, text: "The token was refreshed." };
-    case "kept":
-      return {
-        isWell: true,
-        text: "The token was kept because it is not close to expiry. To refresh it anyway: npx income-events token refresh --now",
-      };
-    case "unchanged":
-      return { isWell: true, text: "The provider gave no newer token; the present one was kept." };
-    case "unproven":
-      return {
-        isWell: true,
-        text:
-          "The provider gave a new token, and failed when it was tried. It is tried again in each run, and takes over " +
-          "when half of the margin before its end is left. The present one was kept.",
-      };
-    case "paced":
-      return {
-        isWell: true,
-        text: "The present token was kept, for a refresh was asked for less than a minute ago. Try again in a minute.",
-      };
-    case "overtaken":
-      return { isWell: true, text: "The token was set by an operator or another run meanwhile." };
-    case "discarded":
-      return {
-        isWell: false,
-        text: `The provider gave a new token and refused it at its first call; the present one stays. ${setNewOne}`,
-      };
-    case "refused":
-      return { isWell: false, text: `The provider refuses to refresh the token. ${setNewOne}` };
-    case "missing":
-      return { isWell: false, text: "No token is set. Set it: npx income-events token set < token.txt" };
-  }
-}
+const outcomes: Readonly<Record<RefreshOutcome, string>> = {
+  refreshed: "The token was refreshed.",
+  kept: "The token was kept because it is not close to expiry. To refresh it anyway: npx income-events token refresh --now",
+  unchanged: "The provider gave no newer token; the present one was kept.",
+  unproven:
+    "The provider gave a new token, and failed when it was tried. It is tried again in each run, and takes over " +
+    "when half of the margin before its end is left. The present one was kept.",
+  paced:
+    "The present token was kept, for a refresh was asked for less than a minute ago. Try again in a minute.",
+  overtaken: "The token was set by an operator or another run meanwhile.",
+  discarded: `The provider gave a new token and refused it at its first call; the present one stays. ${setNewOne}`,
+  refused: `The provider refuses to refresh the token. ${setNewOne}`,
+  missing: "No token is set. Set it: npx income-events token set < token.txt",
+};
+const failures: readonly RefreshOutcome[] = ["discarded", "refused", "missing"];

@@ -52,18 +52,15 @@ export function checkProvider(breaker: Breaker, registrations: RegistrationStatu
   }
   const next =
     breaker.openUntil > now.getTime() ? ` Next attempt ${fromNow(new Date(breaker.openUntil), now)}.` : "";
-  return {
-    findings: [
-      {
-        code: "provider-down",
-        severity: "error",
-        what: `${failureText(isFailing ? reason : undefined)}.${next}`,
-        why: "No income data is fetched. Tasks wait and continue when the provider answers again; nothing is lost.",
-        fix: "npx income-events status --section provider",
-      },
-    ],
-    well: [],
-  };
+  return found([
+    {
+      code: "provider-down",
+      severity: "error",
+      what: `${failureText(isFailing ? reason : undefined)}.${next}`,
+      why: "No income data is fetched. Tasks wait and continue when the provider answers again; nothing is lost.",
+      fix: "npx income-events status --section provider",
+    },
+  ]);
 }
 
 /** Names the provider unless the reason does. */
@@ -109,18 +106,15 @@ export function checkReconciliation(run: Run | undefined, now: Date): Examined {
   const code = "reconciliation-incomplete";
   if (run?.failure === undefined)
     return { findings: [], well: run === undefined ? [] : [{ code, since: new Date(run.startedAt) }] };
-  return {
-    findings: [
-      {
-        code,
-        severity: "warning",
-        what: `The last reconciliation failed ${fromNow(new Date(run.endedAt ?? run.startedAt), now)}: ${oneLine(run.failure)}.`,
-        why: "Data that no webhook announced is missing until the next reconciliation.",
-        fix: "npx income-events reconcile now",
-      },
-    ],
-    well: [],
-  };
+  return found([
+    {
+      code,
+      severity: "warning",
+      what: `The last reconciliation failed ${fromNow(new Date(run.endedAt ?? run.startedAt), now)}: ${oneLine(run.failure)}.`,
+      why: "Data that no webhook announced is missing until the next reconciliation.",
+      fix: "npx income-events reconcile now",
+    },
+  ]);
 }
 
 export const tokenCheck: Check = {
@@ -156,7 +150,7 @@ const alarmsOfToken = ["token-missing", "token-at-risk", "token-refresh-failing"
 
 export function checkTokenState(token: TokenStatus, now: Date): Examined {
   const finding = findingOf(token, now);
-  if (finding !== undefined) return { findings: [finding], well: [] };
+  if (finding !== undefined) return found([finding]);
   const since = token.isSet ? new Date(token.storedAt) : now;
   return { findings: [], well: alarmsOfToken.map((code) => ({ code, since })) };
 }

@@ -5,7 +5,7 @@ import {
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { type EventSource, eventSources } from "../../../adapters/sqs/event-sources.ts";
 import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
-import { webhookKinds } from "../../../domain/event/events.ts";
+import { isWebhookKind } from "../../../domain/event/events.ts";
 import { commandLine, oneLine, spanText } from "../core/text.ts";
 import {
   ownQueuesOf,
@@ -23,38 +23,22 @@ export const queueCheck: Check = {
     checkQueues(await queueStatuses(workQueues(deployment), clients, () => now)),
 };
 
-/** Queues, with the alarms for their dead letters and for their oldest message. */
-const watched: readonly {
-  readonly isOf: (name: string) => boolean;
-  readonly deadLetters: string;
-  readonly late: readonly string[];
-}[] = [
-  { isOf: isKind, deadLetters: "events-dead-letters", late: ["events-late"] },
-  {
-    isOf: (name) => name === "fetch",
-    deadLetters: "fetching-dead-letters",
-    late: ["fetching-late", "fetching-behind"],
-  },
-  {
-    isOf: (name) => name === "deadlines",
-    deadLetters: "deadline-dead-letters",
-    late: ["deadlines-behind"],
-  },
-  { isOf: (name) => name === "erase", deadLetters: "erasure-dead-letters", late: ["erasure-late"] },
-  { isOf: isSubscriber, deadLetters: "subscriber-dead-letters", late: ["subscriber-behind"] },
-];
+/** Groups of queues, with the alarms for their dead letters and for their oldest message. */
+const watched = [
+  ["events", "events-dead-letters", ["events-late"]],
+  ["fetch", "fetching-dead-letters", ["fetching-late", "fetching-behind"]],
+  ["deadlines", "deadline-dead-letters", ["deadlines-behind"]],
+  ["erase", "erasure-dead-letters", ["erasure-late"]],
+  ["subscriber", "subscriber-dead-letters", ["subscriber-behind"]],
+] as const;
 
-function isKind(name: string): boolean {
-  return webhookKinds.some((kind) => kind === name);
-}
-
-function isSubscriber(name: string): boolean {
-  return name.startsWith("subscriber/");
+function groupOf({ name }: QueueStatus): string | undefined {
+  return isWebhookKind(name) ? "events" : name.split("/")[0];
 }
 
 export function checkQueues(statuses: readonly QueueStatus[]): Examined {
-  const results = watched.map(({ isOf, deadLetters, late }) => {
-    const queues = statuses.filter(({ name }) => isOf(name));
+  const results = watched.map(([group, deadLetters, late]) => {
+    const queues = statuses.filter((status) => groupOf(status) === group);
     const findings = queues.flatMap((status) => checkDeadLetterCount(status, deadLetters));
     const isEmpty = queues.every(({ waiting, inFlight }) => waiting + inFlight === 0);
     const well = [...(findings.length === 0 ? [deadLetters] : []), ...(isEmpty ? late : [])];
