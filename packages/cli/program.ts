@@ -65,8 +65,7 @@ const commandFiles: readonly CommandFile[] = [
   { group: "records", names: ["show", "find"], load: () => import("./commands/records.ts") },
   { group: "documents", names: ["list", "get", "export"], load: () => import("./commands/documents.ts") },
   { group: "events", names: ["list"], load: () => import("./commands/events-list.ts") },
-  { group: "events", names: ["show"], load: () => import("./commands/events-show.ts") },
-  { group: "events", names: ["tail"], load: () => import("./commands/events-tail.ts") },
+  { group: "events", names: ["show", "tail"], load: () => import("./commands/events-show.ts") },
   { group: "mapping", names: ["try"], load: () => import("./commands/mapping-try.ts") },
   { group: "subscribers", names: ["tail", "test"], load: () => import("./commands/subscribers.ts") },
   { names: ["replay"], load: () => import("./commands/replay.ts") },
@@ -83,10 +82,9 @@ const commandFiles: readonly CommandFile[] = [
   { group: "dlq", names: ["redrive", "purge"], load: () => import("./commands/dlq-redrive.ts") },
   {
     group: "erase",
-    names: ["user", "account", "company-account", "status"],
+    names: ["user", "account", "company-account", "status", "apply-log"],
     load: () => import("./commands/erase.ts"),
   },
-  { group: "erase", names: ["apply-log"], load: () => import("./commands/erase-apply-log.ts") },
   { group: "hold", names: ["set", "clear", "list"], load: () => import("./commands/hold.ts") },
   { names: ["restore"], load: () => import("./commands/restore.ts") },
 ];

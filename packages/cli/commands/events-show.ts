@@ -13,6 +13,7 @@ import { shownJson } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
 import { commandLine, oneLine, printableJson } from "../core/text.ts";
 import { checkEventId, findEvent, lookupPorts, noSuchEvent, recordsOf } from "../events/event-lookup.ts";
+import { followTable, happeningLine, happeningOf } from "../events/event-tail.ts";
 import {
   deadLettersOfEvent,
   deadLettersOfUnstored,
@@ -45,6 +46,7 @@ export function addTo(group: Command): void {
     // One id in 64 begins with "-". An invalid option is still refused, as an extra argument or an invalid
     // id.
     .allowUnknownOption();
+  addTail(group);
 }
 
 export async function showEvent(
@@ -153,4 +155,25 @@ function documentLine({ subject, endpoint, dates, version, isOfEvent }: EventDoc
   const flags = [...(dates === undefined ? [] : ["--dates", dates]), "--of-version", version];
   const line = commandLine`npx income-events documents get ${[subject.kind, subject.id, endpoint, ...flags]}`;
   return oneLine(`${isOfEvent ? "Show its document" : "Show the current document"}: ${line}`);
+}
+
+function addTail(group: Command): void {
+  addCommand(group, {
+    name: "tail",
+    summary:
+      "Follows events until Ctrl-C: received, applied, data fetched. It reads the table's stream beside the relay; run only one at a time, because a third reader slows all of them down.",
+    examples: [
+      "npx income-events events tail",
+      "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",
+    ],
+    run: tail,
+  });
+}
+
+async function tail(operation: Operation): Promise<void> {
+  const { deployment, terminal } = operation;
+  for await (const record of followTable(operation, `the stage ${deployment.stage}`)) {
+    const happening = happeningOf(record, new Date());
+    if (happening !== undefined) terminal.result(happening, happeningLine(happening));
+  }
 }
