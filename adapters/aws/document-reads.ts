@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
-import { Hash } from "@smithy/core/serde";
-import { SignatureV4 } from "@smithy/signature-v4";
+import { type Caller, signedFetch } from "./function-invoker.ts";
 
 /** The read API's response. Fields are absent if the response does not contain them. */
 export type ReadAnswer = {
@@ -17,35 +16,16 @@ export type ReadAnswer = {
   readonly observedAt?: number;
 };
 
-/** The credentials and region of the caller, as in the configuration of an AWS client. */
-export type ReadAs = Pick<ConstructorParameters<typeof SignatureV4>[0], "credentials" | "region">;
-
-/** Longer than the read function may take. */
-const answerTimeoutInMs = 60_000;
-
 /**
  * Calls a function's URL, signed with Signature Version 4. If the address is an alias's ARN, invokes the function
  * instead.
  * @returns a function that reads an address of the read API, and throws if there is no response
  */
-export function documentReads({ credentials, region }: ReadAs, lambda: () => LambdaClient) {
-  const sha256 = Hash.bind(null, "sha256");
-  const signer = new SignatureV4({ credentials, region, sha256, service: "lambda" });
+export function documentReads(caller: Caller, lambda: () => LambdaClient) {
   return async (href: string): Promise<ReadAnswer> => {
     if (href.startsWith("arn:")) return answerOf(await invoke(href, lambda()));
-    const url = new URL(href);
-    const { headers } = await signer.sign({
-      method: "GET",
-      protocol: url.protocol,
-      hostname: url.hostname,
-      path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
-      headers: { host: url.host },
-    });
-    const { host: _, ...sent } = headers;
     // fetch requests gzip and decompresses it.
-    const signal = AbortSignal.timeout(answerTimeoutInMs);
-    return answerOf(await fetch(url, { headers: sent, redirect: "error", signal }));
+    return answerOf(await signedFetch(caller, new URL(href), { method: "GET" }));
   };
 }
 

@@ -48,7 +48,7 @@ const handle = fetcher({
   client: providerClient({ table, secrets, read: shared.read }, provider, {
     now,
     patienceInSeconds: 0,
-    askRefresh: backgroundInvoker(variable("REFRESH_FUNCTION_NAME")),
+    askRefresh: backgroundInvoker(sqs.config, variable("REFRESH_FUNCTION_NAME")),
   }),
   send: batchingSender(sqsSender(sqs)),
   changeVisibility: messageVisibility(sqs),

@@ -27,15 +27,16 @@ export function liveDependencies(kind: WebhookKind, prefix = ""): ReceiverDepend
     parseWebhookSecret,
     { now, keptFor: numberOf(settings, "secretCacheSeconds") },
   );
+  const sqs = leanClient(new SQSClient({}));
   return {
-    send: singleSender(leanClient(new SQSClient({}))),
+    send: singleSender(sqs),
     overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
     queueUrl: variable(`${prefix}QUEUE_URL`),
     deadLetterQueueUrl: variable(`${prefix}DEAD_LETTER_QUEUE_URL`),
     secretHeader: parseSecretHeader(settings),
     mappedHeaders: textsOf(fieldsOf(settings.mappedHeaders, "mappedHeaders"), kind),
     answersProbes: optionalBoolean(settings, "answerProbes") ?? false,
-    requestReconciliation: backgroundInvoker(variable("RECONCILE_FUNCTION_NAME"), { lost: kind }),
+    requestReconciliation: backgroundInvoker(sqs.config, variable("RECONCILE_FUNCTION_NAME"), { lost: kind }),
     credentials: credentialFields(textsOf(settings, "credentialFields")),
     maxBodyBytes: numberOf(settings, "maxBodyBytes"),
     isAllowedSource: parseSourceAddresses(settings.sourceAddresses),
