@@ -68,7 +68,7 @@ export function expectAtRest(simulation: Simulation): void {
 }
 
 function storedIds(simulation: Simulation): readonly string[] {
-  return [...simulation.table.events.values()].map(({ event }) => event.id);
+  return simulation.table.events.map(({ event }) => event.id);
 }
 
 function waitingIds(simulation: Simulation): readonly string[] {

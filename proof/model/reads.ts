@@ -29,15 +29,15 @@ export class Reads {
   readonly #kept = new Map<string, Read>();
 
   /** Watches the reads of one process. Each subject has one document of the endpoint. */
-  watch(messages: readonly Message[], now: () => number): ReadsOfProcess {
+  watch(messages: readonly Message[], now: () => number) {
     const known = new Map<string, { readonly began: number; readonly stored: Read | undefined }>();
     const reads = new Map<string, Read | undefined>();
     const atStart = new Map(this.#stored);
     return {
-      load: (document) => {
+      load: (document: string): void => {
         if (!known.has(document)) known.set(document, { began: now(), stored: this.#stored.get(document) });
       },
-      call: (document, isFirstPage) => {
+      call: (document: string, isFirstPage: boolean): void => {
         if (!isFirstPage && !reads.has(document)) reads.set(document, this.#kept.get(document));
         if (!isFirstPage) return;
         const tasks = tasksOf(messages, document);
@@ -46,11 +46,12 @@ export class Reads {
         this.#count(tasks, stored, tasks.every(isCalledEarly) ? atStart.get(document) : stored);
         reads.set(document, { began, messages: tasks.map(({ id }) => id) });
       },
-      violation: (what) => {
+      violation: (what: string): void => {
         this.violation = what;
       },
-      keep: (document) => void this.#keep(this.#kept, document, reads.get(document)),
-      write: (document) => void this.#keep(this.#stored, document, reads.get(document)),
+      /** Saves the pages read so far. */
+      keep: (document: string) => void this.#keep(this.#kept, document, reads.get(document)),
+      write: (document: string) => void this.#keep(this.#stored, document, reads.get(document)),
     };
   }
 
@@ -69,14 +70,7 @@ export class Reads {
 }
 
 /** A process's effects on a document. */
-export type ReadsOfProcess = {
-  readonly load: (document: string) => void;
-  readonly call: (document: string, isFirstPage: boolean) => void;
-  readonly violation: (what: string) => void;
-  /** Saves the pages read so far. */
-  readonly keep: (document: string) => void;
-  readonly write: (document: string) => void;
-};
+export type ReadsOfProcess = ReturnType<Reads["watch"]>;
 
 type Task = {
   readonly id: string;

@@ -1,12 +1,20 @@
 // Functions load it on first use, and that takes longer than the model waits for a step.
 import "#lazy/jmespath";
 import type { WebhookKind } from "../../domain/event/events.ts";
-import { fetchBatch, fetchLifetime } from "./fetch.ts";
-import { checkDeadlines, findStale, receive, refreshToken, relayBatch, store } from "./functions.ts";
+import {
+  checkDeadlines,
+  fetchBatch,
+  fetchLifetime,
+  findStale,
+  receive,
+  redriveDeadLetters,
+  refreshToken,
+  relayBatch,
+  store,
+} from "./functions.ts";
 import { type Process, Processes } from "./processes.ts";
 import { allAccountIds, type Webhook } from "./provider.ts";
 import type { Message } from "./queue.ts";
-import { redriveDeadLetters } from "./redrive.ts";
 import { Surroundings } from "./surroundings.ts";
 
 export const workQueues = ["users", "accounts", "endpoints", "fetch", "checks", "deadlines"] as const;

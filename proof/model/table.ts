@@ -1,4 +1,4 @@
-import { nameOf as nameOfKey, type ReadKey, type WriteItem } from "../../adapters/dynamodb/batching.ts";
+import { nameOf as nameOfKey, type WriteItem } from "../../adapters/dynamodb/batching.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import { documentKey, type Key } from "../../adapters/dynamodb/keys.ts";
 import type { Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";
@@ -21,7 +21,6 @@ export type TableMutation =
   | "a document overwrites"
   | "readiness overwrites";
 
-type Stored = { readonly event: IncomeEvent; readonly receipts: Receipts };
 /** States that were read before their update, by name; each is updated as it is written. */
 export type Ahead = Map<string, State | undefined>;
 
@@ -33,11 +32,10 @@ const maxAttempts = 8;
  * The table with its conditional writes, and its stream of records that pass the relay's filter, in order.
  */
 export class Table {
-  readonly events = new Map<string, Stored>();
   readonly eventIds = new Set<string>();
   readonly states = new Map<string, State>();
   readonly documents = new Map<string, Document>();
-  /** Documents, and the readiness of accounts and users, as items. */
+  /** Events, documents, and the readiness of accounts and users. */
   readonly items = new Map<string, Key & Fields>();
   readonly #texts = new Map<string, string | undefined>();
   readonly links = new Set<string>();
@@ -53,52 +51,44 @@ export class Table {
     this.#awaited = awaited;
   }
 
-  readEvent(key: Parameters<ReadKey>[0]): Awaited<ReturnType<ReadKey>> {
-    return this.events.get(nameOfKey(key));
+  /** Events with their receipts. */
+  get events(): readonly { readonly event: IncomeEvent; readonly receipts: Receipts }[] {
+    const items = [...this.items.values()].filter(({ sk }) => sk.startsWith("EVENT#"));
+    return items.map(({ event, receipts }) => ({
+      event: parseEvent(event),
+      receipts: parseReceipts(receipts),
+    }));
   }
 
-  /** Writes an event under its conditions. */
-  writeEvent(write: Write): Awaited<ReturnType<WriteItem>> {
-    const name = nameOfKey(write.key);
-    const known = this.events.get(name);
-    const before = this.#mutation === "a receipt is inserted again" ? undefined : known;
-    if (write.type === "insert") {
-      if (before !== undefined) return "conflict";
-      const { event, receipts } = write.attributes;
-      this.#keepEvent(known === undefined ? name : `${name} ${this.events.size}`, undefined, {
-        event: parseEvent(event),
-        receipts: parseReceipts(receipts),
-      });
-      return "written";
-    }
-    if (known === undefined || !holds(write.where, known)) return "conflict";
-    this.#keepEvent(name, known, { event: known.event, receipts: parseReceipts(write.value) });
-    return "written";
-  }
-
-  readItem(key: Key): Fields | undefined {
+  readItem(key: Key): (Key & Fields) | undefined {
     return this.items.get(nameOfKey(key));
   }
 
-  /** A write of readiness, under its conditions. */
+  writeEvent(write: Write): Awaited<ReturnType<WriteItem>> {
+    const { pk, sk } = write.key;
+    const isAgain = write.type === "insert" && this.#mutation === "a receipt is inserted again";
+    const key = isAgain && this.readItem(write.key) ? { pk, sk: `${sk} ${this.items.size}` } : write.key;
+    return this.#write({ ...write, key }, false);
+  }
+
   writeReadiness(write: Write): Awaited<ReturnType<WriteItem>> {
+    return this.#write(write, this.#mutation === "readiness overwrites");
+  }
+
+  /** Writes an item under its conditions. */
+  #write(write: Write, overwrites: boolean): Awaited<ReturnType<WriteItem>> {
     const { key } = write;
-    const before = this.items.get(nameOfKey(key));
-    const overwrites = this.#mutation === "readiness overwrites";
+    const before = this.readItem(key);
     if (write.type === "insert" && before !== undefined && !overwrites) return "conflict";
     if (write.type === "update" && (before === undefined || !(overwrites || holds(write.where, before))))
       return "conflict";
     const written = write.type === "insert" ? write.attributes : { [write.attribute]: write.value };
     const after = { ...before, ...written, ...key };
     this.items.set(nameOfKey(key), after);
-    this.stream.push(changeOf(before, after));
+    const change = changeOf(before, after);
+    this.stream.push(change);
+    if (change.type === "event") this.eventIds.add(change.event.id);
     return "written";
-  }
-
-  #keepEvent(name: string, before: Stored | undefined, after: Stored): void {
-    this.events.set(name, after);
-    this.eventIds.add(after.event.id);
-    this.stream.push({ type: "event", ...after, countBefore: before?.receipts.count ?? 0 });
   }
 
   readAhead(subjects: readonly Subject[]): Ahead {

@@ -4,14 +4,6 @@ import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import type { SubscriberCaller } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { z } from "zod";
 
-/** Results of reading the announced documents. */
-export type DocumentsRead = {
-  /** Versions that were read with the announced bytes. */
-  readonly read: number;
-  /** Descriptions of missing ones. */
-  readonly missing: readonly string[];
-};
-
 /** A document version that a message announces. */
 export type AnnouncedDocument = {
   /** `account/<id>/<endpoint>`, as in the message. */
@@ -58,12 +50,13 @@ export function documentsIn(bodies: readonly string[]): readonly AnnouncedDocume
  * Reads each version that was announced to a subscriber, with its credentials. A replaced version may be
  * missing; an erased subject's must be.
  * @param isErased whether a message's subject was erased
+ * @returns how many were read with the announced bytes, and a description of each missing one
  */
 export async function readDocuments(
   announced: readonly AnnouncedDocument[],
   subscriber: Pick<SubscriberCaller, "name" | "credentials"> & { readonly region: string },
   isErased: (subject: string) => boolean,
-): Promise<DocumentsRead> {
+) {
   const waiting = [...announced];
   const missing: string[] = [];
   let read = 0;

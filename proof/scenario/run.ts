@@ -7,7 +7,7 @@ import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Progress, System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { clientsOf, fifoOrder } from "./clients.ts";
-import { type Expectation, expectationOf, type Found, findLosses } from "./compare.ts";
+import { type Expectation, expectationOf, findLosses } from "./compare.ts";
 import { type Erased, eraseUser, findRemainsOf } from "./erasure.ts";
 import { documentsIn, readDocuments } from "./read-documents.ts";
 import { readArchive, readBodies, readContents, readTable, typesById } from "./snapshot.ts";
@@ -15,15 +15,7 @@ import { identityOf, type Traffic } from "./traffic.ts";
 import { sendBadInput, sendLargeOf, type Target } from "./webhooks.ts";
 
 /** Findings of a scenario, and what is missing or wrong. */
-export type ScenarioResult = {
-  readonly found: Found;
-  /** Announced document versions that subscribers read. */
-  readonly documentsRead: number;
-  /** Descriptions of those that could not be read. */
-  readonly documentsMissing: readonly string[];
-  readonly kills: number;
-  readonly losses: readonly string[];
-};
+export type ScenarioResult = Awaited<ReturnType<typeof playScenario>>;
 
 export type ScenarioLoad = {
   /** Headers that a webhook must have. */
@@ -67,7 +59,7 @@ export async function playScenario(
   system: System,
   traffic: Traffic,
   { secret, users, progress }: ScenarioLoad,
-): Promise<ScenarioResult> {
+) {
   const { sandbox, stack } = system;
   const target = { url: outputOf(stack, "WebhooksUrl"), secret };
   const kills = killEachOnce(stack);
@@ -105,7 +97,15 @@ export async function playScenario(
       ...problemsOf(stack),
     ];
     const documentsRead = documents.reduce((sum, { read }) => sum + read, 0);
-    return { found, documentsRead, documentsMissing, kills: kills.count(), losses };
+    return {
+      found,
+      /** Announced document versions that subscribers read. */
+      documentsRead,
+      /** Descriptions of those that could not be read. */
+      documentsMissing,
+      kills: kills.count(),
+      losses,
+    };
   } finally {
     kills.stop();
     refusals.stop();
@@ -113,17 +113,12 @@ export async function playScenario(
   }
 }
 
-type Played = {
-  /** Ids of bodies that cannot become events. */
-  readonly poison: ReadonlySet<string>;
-  readonly erased: Erased;
-};
-
+/** @returns identities of the bodies that cannot become events, and the user to erase */
 async function play(
   { sandbox, stack, access }: System,
-  kills: OncePerTarget,
+  kills: Kills,
   { target, users, progress }: Omit<ScenarioLoad, "secret"> & { readonly target: Target },
-): Promise<Played> {
+) {
   // First, so that the day's first reconciliation finds them, whichever run that is.
   await sandbox.createUsers(Math.min(users, maxUnannouncedUsers), { drop: true });
   progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
@@ -191,7 +186,7 @@ function functionOf(stack: LocalStack, output: string) {
 }
 
 /** A killed scheduled function is invoked again by its schedule; here without the wait. */
-async function invokeUntilHealed(stack: LocalStack, kills: OncePerTarget, output: string): Promise<void> {
+async function invokeUntilHealed(stack: LocalStack, kills: Kills, output: string): Promise<void> {
   const target = functionOf(stack, output);
   for (let tries = 0; tries < 3; tries += 1) {
     const outcome = await target.invoke("{}");
@@ -199,14 +194,11 @@ async function invokeUntilHealed(stack: LocalStack, kills: OncePerTarget, output
   }
 }
 
-type Snapshot = {
-  readonly found: Found;
-  /** Texts of the messages by subscriber, including those that its queue refused. */
-  readonly bodies: ReadonlyMap<string, readonly string[]>;
-};
-
-/** Reads each subscriber's queue with its own credentials. */
-async function takeSnapshot({ stack, access, subscribers }: System): Promise<Snapshot> {
+/**
+ * Reads each subscriber's queue with its own credentials.
+ * @returns what was found, and texts of the messages by subscriber, including those that its queue refused
+ */
+async function takeSnapshot({ stack, access, subscribers }: System) {
   const table = await readTable(access, outputOf(stack, "TableName"));
   const contents = await readContents(access, outputOf(stack, "OverflowBucketName"), table);
   const { deadLetters, parked } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
@@ -219,12 +211,7 @@ async function takeSnapshot({ stack, access, subscribers }: System): Promise<Sna
   return { found: { table, contents, messages, deadLetters }, bodies };
 }
 
-/** A fault that hits each of several targets once. */
-type OncePerTarget = {
-  /** The remaining targets. */
-  readonly left: () => readonly string[];
-  readonly stop: () => void;
-};
+type Kills = ReturnType<typeof killEachOnce>;
 
 /** Calls with which Lambda polls a function's queue or stream in the function's role. */
 const polls: ReadonlySet<string> = new Set([
@@ -242,7 +229,7 @@ const polls: ReadonlySet<string> = new Set([
  * Kills each function once while it runs: after an engine applied one of its calls, and before the function
  * gets the answer, which is where data would be lost.
  */
-function killEachOnce({ gateway, functions }: LocalStack): OncePerTarget & { count(): number } {
+function killEachOnce({ gateway, functions }: LocalStack) {
   const left = new Map(functions.map((target) => [target.name, target]));
   let count = 0;
   const stop = gateway.intercept(async ({ principal, action }, phase) => {
@@ -270,7 +257,7 @@ const refusal = {
  * Makes each subscriber's queue refuse one batch of each sender: its messages must be parked in the
  * dead-letter queue.
  */
-function refuseEachOnce(stack: LocalStack): OncePerTarget {
+function refuseEachOnce(stack: LocalStack) {
   const senders = stack.functions.filter(({ logicalId }) => notifiesSubscribers.test(logicalId));
   const queues = subscribersOf(stack).map(({ queueUrl }) => queueUrl.split("/").at(-1));
   const left = new Set(senders.flatMap(({ name }) => queues.map((queue) => `${name} to ${queue}`)));

@@ -57,18 +57,7 @@ type StoredEvent = {
 };
 
 /** Content of the table, read with the SDK. Ids are the provider's. */
-export type TableSnapshot = {
-  readonly events: ReadonlyMap<string, StoredEvent>;
-  readonly users: ReadonlySet<string>;
-  readonly accounts: ReadonlyMap<string, KnownConnection>;
-  readonly companyAccounts: ReadonlyMap<string, KnownConnection>;
-  /** Documents read since their last announcement, `<id>/<endpoint>`. */
-  readonly data: ReadonlySet<string>;
-  /** Texts of contents in the table, by the same names. */
-  readonly contents: ReadonlyMap<string, string>;
-  /** Keys of contents in the bucket, by the same names. */
-  readonly objects: ReadonlyMap<string, string>;
-};
+export type TableSnapshot = Awaited<ReturnType<typeof readTable>>;
 
 export async function readItems(access: Access, TableName: string): Promise<readonly NativeItem[]> {
   using clients = clientsOf(access);
@@ -105,12 +94,14 @@ export function textOfBytes(bytes: Uint8Array): string {
   return Buffer.from(compressionFormatOf(bytes) === "gzip" ? gunzipSync(bytes) : bytes).toString("utf8");
 }
 
-export async function readTable(access: Access, tableName: string): Promise<TableSnapshot> {
+export async function readTable(access: Access, tableName: string) {
   const events = new Map<string, StoredEvent>();
   const users = new Set<string>();
   const accounts = new Map<string, KnownConnection>();
   const companyAccounts = new Map<string, KnownConnection>();
+  /** Texts of contents in the table, by `<id>/<endpoint>`. */
   const contents = new Map<string, string>();
+  /** Keys of contents in the bucket, by the same names. */
   const objects = new Map<string, string>();
   const announced: Announced[] = [];
   const readAt = new Map<string, number>();
@@ -137,6 +128,7 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
       if (object !== undefined) objects.set(document, object);
     }
   }
+  /** Names of documents that were read since their last announcement. */
   const data = upToDate(announced, readAt);
   return { events, users, accounts, companyAccounts, contents, objects, data };
 }
@@ -245,14 +237,8 @@ const archived = z.object({
   reason: z.string().default("received as often as its queue allows"),
 });
 
-/** Content of the archive: failed messages, and those that a subscriber's queue refused. */
-export type Archived = {
-  readonly deadLetters: readonly DeadLetter[];
-  /** Texts of messages by subscriber. */
-  readonly parked: ReadonlyMap<string, readonly string[]>;
-};
-
-export async function readArchive(access: Access, Bucket: string): Promise<Archived> {
+/** Content of the archive: failed messages, and texts of those that a subscriber's queue refused, by subscriber. */
+export async function readArchive(access: Access, Bucket: string) {
   const deadLetters: DeadLetter[] = [];
   const parked = new Map<string, string[]>();
   for (const bytes of (await readObjects(access, Bucket)).values()) {

@@ -36,31 +36,26 @@ function listIn(body: Buffer): { readonly shared: object; readonly elements: rea
 }
 
 /** Answers of the API, recorded at the API. */
-export type Traffic = {
-  readonly observe: (exchange: Exchange) => void;
-  /** Status of every request to a webhook. */
-  readonly statuses: () => readonly number[];
-  /** Ids of the bodies that were answered 2xx: each must be found again. */
-  readonly accepted: () => ReadonlySet<string>;
-  /** Those whose body contains one of these provider ids. */
-  readonly naming: (ids: readonly string[]) => ReadonlySet<string>;
-};
+export type Traffic = ReturnType<typeof recordTraffic>;
 
 const webhookPath = /^\/webhooks\/([a-z-]+)$/;
 
-export function recordTraffic(): Traffic {
+export function recordTraffic() {
   const statuses: number[] = [];
   const accepted = new Map<string, Buffer>();
   return {
-    observe: ({ path, body, status }) => {
+    observe: ({ path, body, status }: Exchange): void => {
       const kind = webhookPath.exec(path)?.[1];
       if (kind === undefined) return;
       statuses.push(status);
       if (status >= 200 && status < 300) accepted.set(identityOf({ kind, body }), body);
     },
-    statuses: () => statuses,
-    accepted: () => new Set(accepted.keys()),
-    naming: (ids) =>
+    /** Status of every request to a webhook. */
+    statuses: (): readonly number[] => statuses,
+    /** Ids of the bodies that were answered 2xx: each must be found again. */
+    accepted: (): ReadonlySet<string> => new Set(accepted.keys()),
+    /** Those whose body contains one of these provider ids. */
+    naming: (ids: readonly string[]): ReadonlySet<string> =>
       new Set([...accepted].flatMap(([id, body]) => (ids.some((each) => body.includes(each)) ? [id] : []))),
   };
 }

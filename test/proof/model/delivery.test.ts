@@ -59,7 +59,7 @@ describe("every event", () => {
     }
     // An event with its own id or time can only be a retry, which is not counted.
     const ids = new Set(events.map(({ id }) => id));
-    const stored = [...simulation.table.events.values()].filter(({ event }) => ids.has(event.id));
+    const stored = simulation.table.events.filter(({ event }) => ids.has(event.id));
     expect(stored).toHaveLength(events.length);
     expect(stored.map(({ receipts }) => receipts.count)).toEqual(
       stored.map(({ event }) => (isUnordered(event) ? 3 : 1)),
