@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fieldsOf } from "../domain/core/parse.ts";
+import { writeFiles } from "../lib/function/code-files.ts";
 import { buildPackage } from "./package/build.ts";
 import { asInstalled } from "./package/installed-texts.ts";
 import { jsonSchemas } from "./package/schemas.ts";
@@ -22,7 +23,7 @@ for (const name of packages) {
   const staging = join(values.to, name);
   if (name === "cdk") await buildPackage(staging);
   else compile(join(repository, "packages", name), staging);
-  if (name === "subscriber") writeSchemas(join(staging, "dist/schemas"));
+  if (name === "subscriber") writeFiles(join(staging, "dist/schemas"), jsonSchemas());
   execFileSync("npm", ["pack", staging, "--pack-destination", values.to], {
     stdio: ["ignore", "inherit", "ignore"],
   });
@@ -58,13 +59,6 @@ function compile(source: string, staging: string): void {
     : others;
   const packed = packedManifest({ ...manifest, ...(Object.keys(all).length > 0 && { dependencies: all }) });
   writeFileSync(join(staging, "package.json"), packed);
-}
-
-function writeSchemas(folder: string): void {
-  for (const [name, schema] of jsonSchemas()) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(schema, undefined, 2)}\n`);
-  }
 }
 
 function compileTo(source: string, dist: string): void {

@@ -24,7 +24,7 @@ export async function buildPackage(staging: string): Promise<void> {
     buildCommands(repository, dist),
   ]);
   writeFileSync(join(dist, "NOTICES.txt"), notices(inputs.flat()));
-  writeDeclarations(dist);
+  writeFiles(dist, declarations());
   for (const file of ["LICENSE", "CHANGELOG.md"]) cpSync(join(repository, file), join(staging, file));
   cpSync(join(import.meta.dirname, "README.md"), join(staging, "README.md"));
   writeFileSync(join(staging, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`);
@@ -68,15 +68,6 @@ async function buildConstructs(dist: string): Promise<readonly string[]> {
   return Object.keys(metafile.inputs);
 }
 
-/** Writes the type declarations. */
-function writeDeclarations(dist: string): void {
-  for (const [name, text] of declarations()) {
-    const target = join(dist, name);
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, text);
-  }
-}
-
 function manifest(): object {
   const { version, license, description, devDependencies } = fieldsOf(
     JSON.parse(readFileSync(join(repository, "package.json"), "utf8")),
@@ -109,7 +100,7 @@ function manifest(): object {
  * Declarations that `lib/index.ts` reaches, and no others.
  * @returns texts by path below `lib/`, `index.d.ts` first
  */
-function declarations(): ReadonlyMap<string, string> {
+function declarations(): ReadonlyMap<string, Uint8Array> {
   const all = mkdtempSync(join(tmpdir(), "income-events-declarations-"));
   try {
     const project = join(import.meta.dirname, "declarations.json");
@@ -118,13 +109,13 @@ function declarations(): ReadonlyMap<string, string> {
     });
     const lib = join(all, "lib");
     const waiting = [join(lib, "index.d.ts")];
-    const done = new Map<string, string>();
+    const done = new Map<string, Uint8Array>();
     for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
       const name = relative(lib, file);
       if (done.has(name)) continue;
       const text = readFileSync(file, "utf8");
       const from = dirname(file);
-      done.set(name, text.replaceAll(/(from ")(\.[^"]*)\.ts(")/g, "$1$2.js$3"));
+      done.set(name, Buffer.from(text.replaceAll(/(from ")(\.[^"]*)\.ts(")/g, "$1$2.js$3")));
       waiting.push(
         ...[...text.matchAll(/from "(\.[^"]*)\.[jt]s"/g)].map(([, each = ""]) => join(from, `${each}.d.ts`)),
       );

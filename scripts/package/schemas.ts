@@ -3,18 +3,17 @@ import { type Endpoint, endpoints, schemaOf } from "../../packages/subscriber/do
 
 const draft = { $schema: "https://json-schema.org/draft/2020-12/schema" };
 
-/** JSON Schemas of messages and documents by name, for subscribers in other languages. */
-export function jsonSchemas(): ReadonlyMap<string, object> {
+/** JSON Schemas of messages and documents as files, for subscribers in other languages. */
+export function jsonSchemas(): ReadonlyMap<string, Uint8Array> {
   const ofMessages = messageTypes.map((type) => {
-    return [
-      `messages/${type}`,
-      { ...draft, $id: `urn:income-events:${type}`, ...messageSchema(type) },
-    ] as const;
+    const schema = { ...draft, $id: `urn:income-events:${type}`, ...messageSchema(type) };
+    return [`messages/${type}`, schema] as const;
   });
-  const ofDocuments = endpoints.map(
-    (endpoint) => [`documents/${endpoint}`, documentSchema(endpoint)] as const,
-  );
-  return new Map<string, object>([...ofMessages, ...ofDocuments]);
+  const ofDocuments = endpoints.map((each) => [`documents/${each}`, documentSchema(each)] as const);
+  const files = [...ofMessages, ...ofDocuments].map(([name, schema]) => {
+    return [`${name}.json`, Buffer.from(`${JSON.stringify(schema, undefined, 2)}\n`)] as const;
+  });
+  return new Map(files);
 }
 
 export function documentSchema(endpoint: Endpoint): object {
