@@ -1,5 +1,6 @@
 import type { Message } from "@aws-sdk/client-sqs";
-import type { APIGatewayProxyEventV2, Context, SQSEvent, SQSRecord } from "aws-lambda";
+import { queueRecord } from "@income-events/local-stack/sources/queue-source.ts";
+import type { APIGatewayProxyEventV2, Context, SQSEvent } from "aws-lambda";
 
 /** Lambda's context, which no function reads. */
 export const context: Context = {
@@ -59,40 +60,18 @@ export function httpEvent({
 /** Receive count of a message, and time of the first receive. */
 export type Receives = { readonly receives?: number; readonly firstReceivedAt?: Date };
 
-export function sqsEvent(messages: readonly Message[], receives: Receives = {}): SQSEvent {
-  return { Records: messages.map((message) => sqsRecord(message, receives)) };
-}
-
-function sqsRecord(
-  {
-    MessageId = "",
-    ReceiptHandle = "",
-    Body = "",
-    MD5OfBody = "",
-    Attributes: { SentTimestamp = "0" } = {},
-    MessageAttributes = {},
-  }: Message,
-  { receives = 1, firstReceivedAt = new Date(0) }: Receives,
-): SQSRecord {
-  return {
-    messageId: MessageId,
-    receiptHandle: ReceiptHandle,
-    body: Body,
+export function sqsEvent(
+  messages: readonly Message[],
+  { receives = 1, firstReceivedAt = new Date(0) }: Receives = {},
+): SQSEvent {
+  const Records = messages.map((message) => ({
+    ...queueRecord(message, { queue: { arn: "arn:aws:sqs:eu-central-1:000000000000:test" } }, "eu-central-1"),
     attributes: {
       ApproximateReceiveCount: String(receives),
-      SentTimestamp,
+      SentTimestamp: message.Attributes?.SentTimestamp ?? "0",
       SenderId: "test",
       ApproximateFirstReceiveTimestamp: String(firstReceivedAt.getTime()),
     },
-    messageAttributes: Object.fromEntries(
-      Object.entries(MessageAttributes).map(([name, { StringValue = "", DataType = "String" }]) => [
-        name,
-        { stringValue: StringValue, dataType: DataType },
-      ]),
-    ),
-    md5OfBody: MD5OfBody,
-    eventSource: "aws:sqs",
-    eventSourceARN: "arn:aws:sqs:eu-central-1:000000000000:test",
-    awsRegion: "eu-central-1",
-  };
+  }));
+  return { Records };
 }
