@@ -3,6 +3,7 @@ import { errorAnswer } from "@income-events/local-stack/gateway/answer.ts";
 import { serviceOf } from "@income-events/local-stack/gateway/identify.ts";
 import { parseAuthorization } from "@income-events/local-stack/gateway/signature.ts";
 import type { Fault, Service } from "@income-events/local-stack/gateway/types.ts";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 
 /** Stands for AWS and refuses every call. */
 export type RefusingAws = AsyncDisposable & {
@@ -27,17 +28,12 @@ export async function startRefusingAws(): Promise<RefusingAws> {
       response.writeHead(status, headers).end(body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const port = await listen(server);
   const aws: RefusingAws = {
     url: `http://127.0.0.1:${port}`,
     calls: [],
     refuse: () => ({ status: 500, errorType: "InternalFailure", message: "not told how to refuse" }),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: () => closeServer(server),
   };
   return aws;
 }

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
 
 /** A service's answer, byte for byte. */
 export type WireAnswer = { readonly status?: number; readonly type?: string; readonly body: string };
@@ -6,7 +7,7 @@ export type WireAnswer = { readonly status?: number; readonly type?: string; rea
 export type WireCall = {
   readonly action: string;
   readonly body: string;
-  readonly headers: IncomingMessage["headers"];
+  readonly headers: IncomingHttpHeaders;
 };
 
 /**
@@ -25,26 +26,19 @@ export type WireAws = AsyncDisposable & {
 export async function startWireAws(): Promise<WireAws> {
   const calls: WireCall[] = [];
   const answers: WireAws["answers"] = new Map();
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const body = Buffer.concat(chunks).toString();
-      const call = { action: actionOf(request, body), body, headers: request.headers };
-      calls.push(call);
-      const planted = answers.get(call.action) ?? denied(call);
-      const answer = typeof planted === "function" ? planted(call) : planted;
-      const type = answer.type ?? (answer.body.startsWith("<") ? "text/xml" : "application/x-amz-json-1.1");
-      response.writeHead(answer.status ?? 200, { "content-type": type }).end(answer.body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  const service = await startTestProvider();
+  service.answer = ({ path, headers, body }) => {
+    const call = { action: actionOf(path, headers, body), body, headers };
+    calls.push(call);
+    const planted = answers.get(call.action) ?? denied(call);
+    const answer = typeof planted === "function" ? planted(call) : planted;
+    const type = answer.type ?? (answer.body.startsWith("<") ? "text/xml" : "application/x-amz-json-1.1");
+    return { status: answer.status ?? 200, headers: { "content-type": type }, text: answer.body };
+  };
   return {
-    url,
+    url: service.url,
     env: {
-      AWS_ENDPOINT_URL: url,
+      AWS_ENDPOINT_URL: service.url,
       AWS_REGION: "eu-central-1",
       AWS_ACCESS_KEY_ID: "AKIATEST000000000000",
       AWS_SECRET_ACCESS_KEY: "test",
@@ -52,15 +46,12 @@ export async function startWireAws(): Promise<WireAws> {
     },
     calls,
     answers,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: service.close,
   };
 }
 
 /** The action: in a header for JSON protocols, in the form for the query protocol, in the path for REST. */
-function actionOf({ headers, url = "" }: IncomingMessage, body: string): string {
+function actionOf(url: string, headers: WireCall["headers"], body: string): string {
   const target = headers["x-amz-target"];
   if (typeof target === "string") return target.replace(/^.*\./, "");
   return new URLSearchParams(body).get("Action") ?? url.split("?")[0]?.replace(/^.*\/operation\//, "") ?? url;

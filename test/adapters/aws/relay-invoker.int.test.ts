@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { LambdaClient } from "@aws-sdk/client-lambda";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RelayRecords, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import type { StreamRecord } from "../../../adapters/streams/change-stream.ts";
@@ -28,14 +28,13 @@ describe("relaying again", () => {
       const batchItemFailures = outcome === undefined ? [] : [{ itemIdentifier: outcome.failed }];
       response.end(JSON.stringify({ batchItemFailures }));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const credentials = { accessKeyId: "test", secretAccessKey: "test" };
     client = new LambdaClient({ region: "eu-central-1", endpoint: `http://127.0.0.1:${port}`, credentials });
   });
   afterEach(async () => {
     client.destroy();
-    await new Promise((resolve) => server.close(resolve));
+    await closeServer(server);
   });
 
   const records = (count: number, text = ""): readonly StreamRecord[] =>

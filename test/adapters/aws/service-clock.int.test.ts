@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { afterAll, expect, it, onTestFinished, test } from "vitest";
 import { leanClient, serviceClock } from "../../../adapters/aws/client.ts";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
@@ -16,19 +17,10 @@ async function clientOf(dates: (string | undefined)[]): Promise<DynamoDBClient> 
     response.writeHead(200, { "content-type": "application/x-amz-json-1.0", ...(date && { date }) });
     response.end("{}");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const endpoint = `http://127.0.0.1:${await listen(server)}`;
+  onTestFinished(() => closeServer(server));
   const credentials = { accessKeyId: "a", secretAccessKey: "b" };
-  return new DynamoDBClient({
-    region: "eu-central-1",
-    endpoint: `http://127.0.0.1:${address.port}`,
-    credentials,
-  });
+  return new DynamoDBClient({ region: "eu-central-1", endpoint, credentials });
 }
 
 const look = new GetItemCommand({ TableName: "t", Key: { pk: { S: "a" }, sk: { S: "b" } } });

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { S3Client } from "@aws-sdk/client-s3";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { versionPurger } from "../../../adapters/s3/object-versions.ts";
@@ -50,10 +51,8 @@ const server = createServer(({ method, url = "" }, response) => {
 
 let client: S3Client;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
   client = new S3Client({
-    endpoint: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    endpoint: `http://127.0.0.1:${await listen(server)}`,
     region: "eu-central-1",
     credentials: { accessKeyId: "A", secretAccessKey: "S" },
     forcePathStyle: true,
@@ -61,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   client.destroy();
-  server.close();
+  return closeServer(server);
 });
 
 /** Versions of keys, oldest first. */

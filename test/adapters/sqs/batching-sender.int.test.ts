@@ -1,6 +1,6 @@
-import { createServer } from "node:http";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
@@ -67,13 +67,12 @@ it("the trace of an invocation goes along with each call to AWS, for SQS to carr
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "test");
   vi.stubEnv("_X_AMZN_TRACE_ID", trace);
   const seen: unknown[] = [];
-  const server = createServer(({ headers }, response) => {
+  const service = await startTestProvider();
+  service.answer = ({ headers }) => {
     seen.push(headers["x-amzn-trace-id"]);
-    response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end('{"Responses":[{}]}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const endpoint = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    return { json: { Responses: [{}] } };
+  };
+  const endpoint = service.url;
   const access = {
     endpoint,
     region: "eu-central-1",
@@ -81,8 +80,7 @@ it("the trace of an invocation goes along with each call to AWS, for SQS to carr
   };
   await sqsSender(new SQSClient(access))(`${endpoint}/000000000000/queue`, [{ body: "{}" }]);
   await linkTable(batchingWriter(new DynamoDBClient(access), "table"))("user", "account");
-  server.closeAllConnections();
-  server.close();
+  await service.close();
   vi.unstubAllEnvs();
   expect(seen).toEqual([trace, trace]);
 });

@@ -1,5 +1,5 @@
-import { createServer } from "node:http";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { mayHoldOthers, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
@@ -8,17 +8,13 @@ import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 /** A queue that returns scripted batches, because SQS determines its own order. */
 async function startScriptedQueue(batches: readonly (readonly string[])[]) {
   const waiting = [...batches];
-  const server = createServer((message, response) => {
-    message.resume().on("end", () => {
-      const isReceive = message.headers["x-amz-target"] === "AmazonSQS.ReceiveMessage";
-      const Messages = isReceive ? waiting.shift()?.map((id) => ({ MessageId: id, Body: id })) : undefined;
-      response.setHeader("content-type", "application/x-amz-json-1.0").end(JSON.stringify({ Messages }));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port for the queue");
-  const endpoint = `http://127.0.0.1:${address.port}`;
+  const service = await startTestProvider();
+  service.answer = ({ headers }) => {
+    const isReceive = headers["x-amz-target"] === "AmazonSQS.ReceiveMessage";
+    const Messages = isReceive ? waiting.shift()?.map((id) => ({ MessageId: id, Body: id })) : undefined;
+    return { json: { Messages } };
+  };
+  const endpoint = service.url;
   const credentials = { accessKeyId: "a", secretAccessKey: "b" };
   const client = new SQSClient({ endpoint, region: "eu-central-1", credentials, md5: false });
   return {
@@ -26,7 +22,7 @@ async function startScriptedQueue(batches: readonly (readonly string[])[]) {
     url: `${endpoint}/000000000000/q`,
     close: async () => {
       client.destroy();
-      await new Promise((resolve) => server.close(resolve));
+      await service.close();
     },
   };
 }

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { marshall } from "@aws-sdk/util-dynamodb";
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { followStream } from "../../../adapters/streams/stream-follower.ts";
 import { streamOf } from "../../../adapters/streams/table-stream.ts";
@@ -168,7 +167,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
 });
 
 describe("following a stream whose shards end", () => {
-  let server: Server;
+  let service: TestProvider;
   let client: DynamoDBStreamsClient;
   let isDropped = false;
   const open = new Set(["parent"]);
@@ -206,23 +205,18 @@ describe("following a stream whose shards end", () => {
     },
   };
   beforeAll(async () => {
-    server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
-      const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
-      const input = JSON.parse(Buffer.concat(chunks).toString());
-      const isRefused = operation === "GetRecords" && isDropped;
-      if (isRefused) response.statusCode = 400;
-      const answer = isRefused ? { __type: "TrimmedDataAccessException" } : answers[operation]?.(input);
-      response.end(JSON.stringify(answer));
-    }).listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as AddressInfo;
-    client = new DynamoDBStreamsClient({ endpoint: `http://127.0.0.1:${port}`, region, credentials });
+    service = await startTestProvider();
+    service.answer = ({ headers, body }) => {
+      const operation = String(headers["x-amz-target"]).split(".")[1] ?? "";
+      if (operation === "GetRecords" && isDropped)
+        return { status: 400, json: { __type: "TrimmedDataAccessException" } };
+      return { json: answers[operation]?.(JSON.parse(body)) };
+    };
+    client = new DynamoDBStreamsClient({ endpoint: service.url, region, credentials });
   });
   afterAll(() => {
     client.destroy();
-    server.close();
+    return service.close();
   });
 
   it("reads an open shard to its end, then its children from their start, and none that had ended", async () => {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { text } from "node:stream/consumers";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   authenticator,
@@ -25,14 +26,9 @@ const server = createServer(async (request, response) => {
 
 beforeEach(async () => {
   [status, sent] = [202, []];
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  webhooksUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/webhooks`;
+  webhooksUrl = `http://127.0.0.1:${await listen(server)}/webhooks`;
 });
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+afterEach(() => closeServer(server));
 
 function run(secret: WebhookSecret | undefined, changes: Partial<Parameters<typeof canary>[0]> = {}) {
   const { log, entries } = keptLog();

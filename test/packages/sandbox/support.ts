@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import { bodyOf, closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import type { Environment } from "@income-events/sandbox/environment.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -21,29 +21,17 @@ export async function startReceiver(
   answer: (call: Received, index: number) => number | "hang" | "reset" = () => 200,
 ) {
   const received: Received[] = [];
-  const server = createServer({ keepAliveTimeout }, (request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const { method = "", url: path = "", headers } = request;
-      const call = { method, path, headers, body: Buffer.concat(chunks) };
-      received.push(call);
-      const status = answer(call, received.length - 1);
-      if (status === "reset") request.socket.destroy();
-      else if (status !== "hang") response.writeHead(status).end();
-    });
+  const server = createServer({ keepAliveTimeout }, async (request, response) => {
+    const { method = "", url: path = "", headers } = request;
+    const call = { method, path, headers, body: (await bodyOf(request)) ?? Buffer.of() };
+    received.push(call);
+    const status = answer(call, received.length - 1);
+    if (status === "reset") request.socket.destroy();
+    else if (status !== "hang") response.writeHead(status).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return { url: `http://127.0.0.1:${portOf(server.address())}/hook`, received };
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
+  const port = await listen(server);
+  onTestFinished(() => closeServer(server));
+  return { url: `http://127.0.0.1:${port}/hook`, received };
 }
 
 /** A sandbox that is closed with the test. Its first retry comes after 5 ms. */

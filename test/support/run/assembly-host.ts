@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import type { TestProject } from "vitest/node";
 import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
 import { type ProductAssembly, synthesizeProduct } from "../../../scripts/product-assembly.ts";
@@ -34,13 +35,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
         (error: unknown) => answer(500, { error: String(error) }),
       );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port for the assemblies' host");
-  project.provide("assemblyHost", `http://127.0.0.1:${address.port}`);
+  const port = await listen(server);
+  project.provide("assemblyHost", `http://127.0.0.1:${port}`);
   return async () => {
-    server.close();
-    server.closeAllConnections();
+    await closeServer(server);
     for (const assembly of known.values())
       await (await assembly.catch(() => undefined))?.[Symbol.asyncDispose]();
   };

@@ -4,6 +4,7 @@ import {
   type RunningDynamoDb,
   startDynamoDb,
 } from "@income-events/local-stack/engines/dynamodb.ts";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
@@ -33,13 +34,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       (error: unknown) => answer(response, isMissing(error) ? 200 : 500, { missing: messageOf(error) }),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port for the table engines' host");
-  project.provide("tableEngineHost", `http://127.0.0.1:${address.port}`);
+  const port = await listen(server);
+  project.provide("tableEngineHost", `http://127.0.0.1:${port}`);
   return async () => {
-    server.close();
-    server.closeAllConnections();
+    await closeServer(server);
     await Promise.all([...started.values()].map(close));
   };
 }

@@ -1,7 +1,7 @@
-import { createServer } from "node:http";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { S3Client } from "@aws-sdk/client-s3";
 import type { StreamSourcePlan } from "@income-events/local-stack/assembly/plan.ts";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import {
   type StreamSourceOptions,
   startStreamSource,
@@ -45,21 +45,12 @@ async function startFakeStream(shards: readonly FakeShard[]) {
       ...(!shard?.isClosed && { NextShardIterator: `${id} ${records.length}` }),
     };
   };
-  const server = createServer((request, response) => {
-    let text = "";
-    request.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
-    });
-    request.on("end", () => {
-      const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
-      response.setHeader("content-type", "application/x-amz-json-1.0");
-      response.end(JSON.stringify(answer(operation, JSON.parse(text))));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  return { server, url: `http://127.0.0.1:${port}` };
+  const service = await startTestProvider();
+  service.answer = ({ headers, body }) => {
+    const operation = String(headers["x-amz-target"]).split(".")[1] ?? "";
+    return { json: answer(operation, JSON.parse(body)) };
+  };
+  return service;
 }
 
 async function follow(
@@ -67,7 +58,7 @@ async function follow(
   startingPosition: StreamSourcePlan["startingPosition"],
   others: Partial<Pick<StreamSourceOptions, "now" | "onProblem">> = {},
 ) {
-  const { server, url } = await startFakeStream(shards);
+  const { url, close } = await startFakeStream(shards);
   const settings = {
     region: "eu-central-1",
     endpoint: url,
@@ -95,8 +86,7 @@ async function follow(
     [Symbol.asyncDispose]: async () => {
       await source.close();
       for (const client of Object.values(clients)) client.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
     },
   };
 }

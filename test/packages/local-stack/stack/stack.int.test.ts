@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { describe, expect, test } from "vitest";
 import {
   type AssemblySource,
@@ -144,9 +145,7 @@ describe("starting and ending", () => {
   test("a port in use fails the start with the remedy, and leaves nothing running", async () => {
     const before = children();
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const address = taken.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const port = await listen(taken);
     const source = {
       assets: { Work: "export const handler = () => null;" },
       resources: {
@@ -158,7 +157,7 @@ describe("starting and ending", () => {
     await expect(started(source, { apiPort: port })).rejects.toThrow(
       `Port ${port} is in use, so the HTTP API can't listen on it: choose another port`,
     );
-    await new Promise((resolve) => taken.close(resolve));
+    await closeServer(taken);
     await eventually(() => expect(children()).toEqual(before));
   });
 
