@@ -3,11 +3,12 @@ import { describe, expect, it } from "vitest";
 import { mask } from "../../../domain/core/mask.ts";
 import { decodeText, mediaTypeOf } from "../../../domain/core/text-encoding.ts";
 import { isNameOrDate } from "../../../domain/event/mapping.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 
 type Json = null | string | number | boolean | readonly Json[] | { readonly [name: string]: Json };
 
 const json = fc
-  .jsonValue({ noUnicodeString: false, maxDepth: 5 })
+  .jsonValue({ stringUnit: anyCharacter, maxDepth: 5 })
   .map((value): Json => JSON.parse(JSON.stringify(value)));
 
 /** The same structure with different strings, numbers and booleans; null stays. */

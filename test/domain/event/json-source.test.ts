@@ -64,7 +64,7 @@ describe("the source of a value", () => {
 describe("JSON for queues", () => {
   it("is read back as the same value", () => {
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
+      fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (value) => {
         const text: unknown = JSON.parse(jsonText(value));
         expect(text).toEqual(JSON.parse(JSON.stringify(value)));
       }),
