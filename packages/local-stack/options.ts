@@ -37,6 +37,7 @@ export type StartOptions = {
   readonly streamRetentionSeconds?: number;
   readonly deduplicationSeconds?: number;
   readonly shortPollMs?: number;
+  readonly maximumProcesses?: number;
   readonly alarmClock?: () => number;
 };
 

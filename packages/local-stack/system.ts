@@ -97,7 +97,7 @@ export async function startUnregistered(
       apiPort: options.apiPort,
       gatewayPort: options.awsPort,
       // More processes only start slower on a two-core machine.
-      maximumProcesses: 2,
+      maximumProcesses: options.maximumProcesses ?? 2,
       onProgress: progress,
       onAnswered,
       onAlarm: ({ state, description }) =>

@@ -38,7 +38,8 @@ describe("a new mapping that is deployed with messages in flight", () => {
   let changed: ProductAssembly;
   beforeAll(async () => {
     [product, changed] = await Promise.all([
-      startProduct("local", settings, { delivery: { firstRetryMs: 200 } }),
+      // A held write occupies a process.
+      startProduct("local", settings, { delivery: { firstRetryMs: 200 } }, { maximumProcesses: 2 }),
       synthesizeProduct("local", { ...settings, mapping: newMapping }),
     ]);
   });

@@ -24,7 +24,12 @@ describe("an account without free concurrency for ten minutes", () => {
       queues: { visibilityMultiple: 2 },
     };
     const delivery = { firstRetryMs: 500, maxRetryMs: 2_000 };
-    product = await startProduct("compressed", changes, { delivery }, { onAnswered: traffic.observe });
+    product = await startProduct(
+      "compressed",
+      changes,
+      { delivery },
+      { onAnswered: traffic.observe, maximumProcesses: 2 },
+    );
   });
   afterAll(() => product?.[Symbol.asyncDispose]());
 

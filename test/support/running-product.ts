@@ -12,7 +12,7 @@ export type RunningProduct = AsyncDisposable & { readonly system: System };
 
 export type RunnerOptions = Pick<
   StartOptions,
-  "deduplicationSeconds" | "streamRetentionSeconds" | "logs" | "keep" | "alarmClock"
+  "deduplicationSeconds" | "streamRetentionSeconds" | "logs" | "keep" | "alarmClock" | "maximumProcesses"
 > & {
   /** Called for each request to the webhooks' API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
@@ -32,8 +32,9 @@ export async function startProduct(
   const [product, engine] = await Promise.all([synthesizeProduct(stage, changes), fastEngine()]);
   await change?.(product);
   const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 };
-  const own = { once: true, users: 0, stage, engine, shortPollMs, assembly: product.directory };
-  const options = { ...own, ...ports, ...runner };
+  // Starting a second process of a function takes longer than waiting for the first.
+  const own = { once: true, users: 0, stage, engine, shortPollMs, maximumProcesses: 1 };
+  const options = { ...own, assembly: product.directory, ...ports, ...runner };
   const system = await startSystem(
     options,
     sandbox,

@@ -44,7 +44,10 @@ export async function openConsole(): Promise<OpenedConsole> {
   const logs = join(directory, "logs");
   let alarmsAreBehind = behindAtFirst;
   const alarmClock = () => Date.now() - alarmsAreBehind;
-  const stage = closers.use(await startOperatedStage(stageName, stageChanges, {}, { logs, alarmClock }));
+  // As `npm start` runs it.
+  const maximumProcesses = 2;
+  const runner = { logs, alarmClock, maximumProcesses };
+  const stage = closers.use(await startOperatedStage(stageName, stageChanges, {}, runner));
   const start = async (...flags: readonly string[]) => {
     const program = closers.use(
       runProgram("packages/cli/main.ts", ["console", "--json", "--stage", stageName, ...flags]),
