@@ -69,7 +69,7 @@ describe("the stage local as npm start synthesizes it", () => {
     const own = [...modules, ...bundled, "stages/local.json", "package.json", "tsconfig.json"].filter(
       (file) => !file.startsWith("node_modules/"),
     );
-    expect(entries).toHaveLength(18);
+    expect(entries).toHaveLength(22);
     expect(own.length).toBeGreaterThan(150);
     expect(own.filter((file) => !known.has(file))).toEqual([]);
   });
