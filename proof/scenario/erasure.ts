@@ -6,6 +6,7 @@ import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
+import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { findRemains } from "../chaos/audit/find-remains.ts";
 import { clientsOf, fifoOrder } from "./clients.ts";
 import { sendLargeOf, type Target } from "./webhooks.ts";
@@ -66,19 +67,7 @@ async function untilErasedOnce({ functions }: LocalStack): Promise<void> {
 
 /** Requests a user's erasure as the operator's command does. */
 export async function askForErasure(sqs: SQSClient, QueueUrl: string, userId: string): Promise<void> {
-  const MessageBody = JSON.stringify({
-    schemaVersion: 1,
-    subject: { kind: "user", id: userId },
-    namedWith: [],
-    claimed: [],
-    searches: 0,
-    cause: "operator",
-    id: "scenario",
-    pass: 1,
-    next: "subjects",
-    erased: [],
-    removed: {},
-  });
+  const MessageBody = writeEraseTask(eraseTask({ kind: "user", id: userId }, "operator", [], "scenario"));
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 

@@ -1,10 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { setTimeout as wait } from "node:timers/promises";
 import { createEngineClient, type EngineClient } from "../engines/engine-client.ts";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { type Answer, bodyOf, closeServer, keepAliveTimeout, listen, writeAnswer } from "../http-server.ts";
 import { createAccessBook } from "./access.ts";
-import { errorAnswer, jsonAnswer } from "./answer.ts";
+import { errorAnswer } from "./answer.ts";
 import {
   type AuthorizationContext,
   authenticate,
@@ -27,13 +26,14 @@ import { createDeduplication, createInFlightLimit, createMessageTraces, mostInFl
 import type { LambdaEngine } from "./lambda.ts";
 import type { LogsEngine } from "./logs/logs.ts";
 import type { Operation } from "./operation.ts";
+import { cut, forwardBy, isRefusal, refuse } from "./outcomes.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
 import { parseAuthorization } from "./signature.ts";
 import { createCapacityBook } from "./tables/capacity.ts";
 import { createStatementRunner } from "./tables/run-statements.ts";
 import { createTableArns } from "./tables/streams.ts";
 import { type ThrottleEvent, throttleEvents } from "./tables/throttle-events.ts";
-import type { Call, Detour, Fault, Gateway, Interceptor, Outcome, Service } from "./types.ts";
+import type { Call, Fault, Gateway, Interceptor, Outcome } from "./types.ts";
 
 export type GatewayOptions = {
   /** Port; 0 or absent: any free port. */
@@ -151,17 +151,17 @@ async function answerRequest(
   const claim = parseAuthorization(request.headers.authorization);
   const service = serviceOf(request, claim?.service ?? "");
   const received: ReceivedRequest = { message: request, body, claim, service };
-  const reply: Reply = { response, service };
+  const reply = { response, service };
   const caller = authenticate(received, context);
-  if ("errorType" in caller) return fail(reply, caller);
+  if ("errorType" in caller) return refuse(reply, caller);
   const operation = await authorize(received, caller, context);
-  if ("errorType" in operation) return fail(reply, operation);
+  if ("errorType" in operation) return refuse(reply, operation);
 
   const isFromFunction = request.headers["x-amz-security-token"] !== undefined;
   const call = context.access.count(caller, operation, { isFromFunction, body });
   const before = await firstOutcome(context.interceptors, call, "before");
   if (typeof before === "object" && "status" in before) countThrottles(operation, before, context);
-  if (isRefusal(before)) return fail(reply, before);
+  if (isRefusal(before)) return refuse(reply, before);
   const detour = typeof before === "object" ? before : {};
   const authorized: AuthorizedRequest = { message: request, body, caller, operation };
   const answer = await forwardBy(detour, body, (outgoing) =>
@@ -172,7 +172,7 @@ async function answerRequest(
   countThrottles(operation, answer, context);
   context.monitoring.queueMetrics.onAnswer(operation, answer);
   const after = await firstOutcome(context.interceptors, call, "after");
-  if (isRefusal(after)) return fail(reply, after);
+  if (isRefusal(after)) return refuse(reply, after);
   if (before === "cut" || after === "cut") return cut(response, answer);
   if (!response.destroyed) return writeAnswer(response, answer);
   const problem = await giveBack(authorized, answer, context);
@@ -182,23 +182,6 @@ async function answerRequest(
 /** The engines never throttle; interceptors do. */
 function countThrottles(operation: Operation, answer: Fault | Answer, { onThrottled }: Context): void {
   for (const event of throttleEvents(operation, answer)) onThrottled(event);
-}
-
-type Reply = {
-  readonly response: ServerResponse;
-  readonly service: Service | undefined;
-};
-
-function fail({ response, service }: Reply, outcome: Refusal): void {
-  if (outcome === "hang") return;
-  if (outcome === "drop") response.destroy();
-  else writeAnswer(response, errorAnswer(service, outcome));
-}
-
-/** Sends half of the answer, then cuts the connection. */
-function cut(response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, { ...headers, "content-length": body.length });
-  response.write(body.subarray(0, body.length / 2), () => response.destroy());
 }
 
 function gatewayFailure(error: unknown): Fault {
@@ -229,26 +212,4 @@ async function firstOutcome(
     if (outcome !== undefined) return outcome;
   }
   return undefined;
-}
-
-/** An outcome that replaces the service's answer. */
-type Refusal = Fault | "hang" | "drop";
-
-function isRefusal(outcome: Outcome): outcome is Refusal {
-  return outcome === "hang" || outcome === "drop" || (typeof outcome === "object" && "status" in outcome);
-}
-
-/** Forwards a call as a detour describes: number of times, changed body, changed answer. */
-async function forwardBy(
-  { times = 1, body, answer: changed, delayAnswerMs = 0 }: Detour,
-  original: Buffer,
-  send: (body: Buffer) => Promise<Answer>,
-): Promise<Answer> {
-  const outgoing = body === undefined ? original : Buffer.from(body);
-  let answer = jsonAnswer(200, {});
-  for (let sent = 0; sent < times; sent += 1) answer = await send(outgoing);
-  if (delayAnswerMs > 0) await wait(delayAnswerMs);
-  if (changed === undefined || answer.status !== 200) return answer;
-  const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
-  return { status: 200, headers, body: Buffer.from(changed(answer.body.toString())) };
 }

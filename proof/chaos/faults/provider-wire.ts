@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { setTimeout as wait } from "node:timers/promises";
 import {
   createEngineClient,
   withoutConnectionHeaders,
 } from "@income-events/local-stack/engines/engine-client.ts";
-import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
-import { type Answer, closeServer, listen } from "@income-events/local-stack/http-server.ts";
+import { cut, forwardBy, isRefusal, refuse } from "@income-events/local-stack/gateway/outcomes.ts";
+import { closeServer, listen, writeAnswer } from "@income-events/local-stack/http-server.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 
 export type WireHooks = {
@@ -41,19 +40,19 @@ export async function startProviderWire(
       isFromFunction: true,
       body,
     };
+    const reply = { response, service: undefined };
     const before = await interfere(call, "before");
-    if (refused(before, response)) return;
-    const { times = 1, delayAnswerMs = 0 } =
-      typeof before === "object" && !("status" in before) ? before : {};
-    const outgoing = { method, target, headers: withoutConnectionHeaders(headers), body };
+    if (isRefusal(before)) return refuse(reply, before);
+    const outgoing = { method, target, headers: withoutConnectionHeaders(headers) };
     const sentAt = Date.now();
-    let answer = await provider.send(outgoing);
+    const answer = await forwardBy(typeof before === "object" ? before : {}, body, (sent) =>
+      provider.send({ ...outgoing, body: sent }),
+    );
     if (answer.status === 200) onFound(target, sentAt);
-    for (let sent = 1; sent < times; sent += 1) answer = await provider.send(outgoing);
-    if (delayAnswerMs > 0) await wait(delayAnswerMs);
     const after = await interfere(call, "after");
-    if (refused(after, response)) return;
-    write(response, answer, before === "cut" || after === "cut");
+    if (isRefusal(after)) return refuse(reply, after);
+    if (before === "cut" || after === "cut") return cut(response, answer);
+    writeAnswer(response, answer);
   };
   const port = await listen(server);
   return {
@@ -63,25 +62,6 @@ export async function startProviderWire(
       provider.close();
     },
   };
-}
-
-/** Applies an outcome that ends the call; returns whether it did. */
-function refused(outcome: Outcome, response: ServerResponse): boolean {
-  if (outcome === "hang") return true;
-  if (outcome === "drop") {
-    response.destroy();
-    return true;
-  }
-  if (typeof outcome !== "object" || !("status" in outcome)) return false;
-  const { status, message } = outcome;
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ message }));
-  return true;
-}
-
-function write(response: ServerResponse, { status, headers, body }: Answer, isCut: boolean): void {
-  response.writeHead(status, { ...headers, "content-length": body.length });
-  if (isCut) response.write(body.subarray(0, body.length / 2), () => response.destroy());
-  else response.end(body);
 }
 
 /** A path without its query, with `*` for each id and for an account's endpoint. */
