@@ -50,7 +50,7 @@ export function describeFigures(use: () => OpenedConsole): void {
     await expect.poll(() => behind.textContent()).toMatch(/^(\d+[smh] ?)+$/);
     expect(await rate("dead letters")).toBe(0);
     await expect.poll(() => rate("sent per minute")).toBeGreaterThan(0);
-    expect(await rate("read per minute")).toBeGreaterThan(0);
+    await expect.poll(() => rate("read per minute")).toBeGreaterThan(0);
     await subscriber
       .locator('dt:text-is("last read") + dd')
       .getByText(/^within the last |^\d+m ago$/)
