@@ -10,23 +10,18 @@ import { type ActOutcome, type OperatorAct, parseOperatorAct } from "../../domai
 import { auditKey, itemVersion, readItem } from "./keys.ts";
 
 /** Stores operators' actions, one item each. */
-export type AuditTrail = {
-  readonly begin: (act: OperatorAct) => Promise<void>;
-  readonly end: (act: OperatorAct, outcome: ActOutcome, count: number | undefined) => Promise<void>;
-  /** Newest first. @param since ISO 8601 in UTC; undefined: all */
-  readonly list: (since: string | undefined) => AsyncIterable<OperatorAct>;
-};
+export type AuditTrail = ReturnType<typeof auditTrail>;
 
 /** @param days how long an action is kept; undefined: without limit */
-export function auditTrail(client: DynamoDBClient, TableName: string, days: number | undefined): AuditTrail {
+export function auditTrail(client: DynamoDBClient, TableName: string, days: number | undefined) {
   return {
-    begin: async (act) => {
+    begin: async (act: OperatorAct) => {
       const expiresAt = days === undefined ? undefined : Math.ceil(Date.parse(act.at) / 1000 + days * 86_400);
       const item = { ...auditKey(act.at, act.id), schemaVersion: itemVersion, expiresAt, audit: act };
       const Item = marshall(item, { removeUndefinedValues: true });
       await client.send(new PutItemCommand({ TableName, Item }));
     },
-    end: async ({ at, id }, outcome, count) => {
+    end: async ({ at, id }: OperatorAct, outcome: ActOutcome, count: number | undefined) => {
       const values = { ":outcome": outcome, ":count": count };
       await client.send(
         new UpdateItemCommand({
@@ -40,6 +35,7 @@ export function auditTrail(client: DynamoDBClient, TableName: string, days: numb
         }),
       );
     },
+    /** Newest first. @param since ISO 8601 in UTC; undefined: all */
     list: async function* (since = "") {
       const query = {
         TableName,

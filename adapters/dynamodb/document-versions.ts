@@ -11,15 +11,7 @@ import { partitionOf, readItem, versionKey, versionPrefix } from "./keys.ts";
 export type StoredVersion = StoredDocument & { readonly supersededAt: number };
 
 /** Reads superseded versions, consistently. Skips expired versions that DynamoDB has not deleted yet. */
-export type DocumentVersions = {
-  readonly exactly: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
-  /** The version that was current at `time`, in milliseconds since 1970. */
-  readonly at: (subject: Subject, name: DataName, time: number) => Promise<StoredVersion | undefined>;
-  /** The last version before `version`. */
-  readonly before: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
-  /** The versions of one document, newest first; without a name, of all the subject's documents. */
-  readonly all: (subject: Subject, name?: DataName) => Promise<readonly StoredVersion[]>;
-};
+export type DocumentVersions = ReturnType<typeof documentVersions>;
 
 /**
  * Finds the superseded version that a request asks for.
@@ -40,11 +32,7 @@ const projection = {
   ExpressionAttributeNames: { "#document": "document" },
 };
 
-export function documentVersions(
-  client: DynamoDBClient,
-  TableName: string,
-  now: () => Date,
-): DocumentVersions {
+export function documentVersions(client: DynamoDBClient, TableName: string, now: () => Date) {
   const unexpired = (item: Fields): readonly StoredVersion[] => {
     const { expiresAt } = item;
     if (typeof expiresAt === "number" && expiresAt * 1000 <= now().getTime()) return [];
@@ -65,19 +53,22 @@ export function documentVersions(
     return Items.flatMap((item) => unexpired(readItem(item)))[0];
   };
   return {
-    exactly: async (subject, name, version) => {
+    exactly: async (subject: Subject, name: DataName, version: number) => {
       const Key = marshall(versionKey(subject, name, version));
       const get = new GetItemCommand({ TableName, Key, ...projection, ConsistentRead: true });
       const { Item } = await client.send(get);
       return Item === undefined ? undefined : unexpired(readItem(Item))[0];
     },
-    at: async (subject, name, time) => {
+    /** The version that was current at `time`, in milliseconds since 1970. */
+    at: async (subject: Subject, name: DataName, time: number) => {
       const found = await lastUntil(subject, name, time);
       // The version after it may have been deleted, or the provider may have had no data then.
       return found !== undefined && time < found.supersededAt ? found : undefined;
     },
-    before: (subject, name, version) => lastUntil(subject, name, version - 1),
-    all: async (subject, name) => {
+    /** The last version before `version`. */
+    before: (subject: Subject, name: DataName, version: number) => lastUntil(subject, name, version - 1),
+    /** The versions of one document, newest first; without a name, of all the subject's documents. */
+    all: async (subject: Subject, name?: DataName) => {
       const first = name === undefined ? versionPrefix : versionKey(subject, name, 0).sk;
       const last = name === undefined ? `${versionPrefix}~` : versionKey(subject, name, lastTime).sk;
       const query = {

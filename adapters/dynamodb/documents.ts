@@ -103,21 +103,7 @@ export type StoredDocument = { readonly document: Document; readonly storage: Do
 const inlineLimitInBytes = 6_144;
 
 /** Stores documents, one item each; large data goes to S3. */
-export type DocumentStore = {
-  /** Reads consistently; concurrent reads share a request. */
-  readonly load: (subject: Subject, name: DataName) => Promise<StoredDocument | undefined>;
-  /**
-   * Writes a document if it is still as `stored`.
-   * @param content undefined if the provider has none
-   * @param untilReady awaited once the data is stored, so that concurrent writes share a request
-   */
-  readonly save: (
-    stored: StoredDocument | undefined,
-    updated: Document,
-    content: Content | undefined,
-    untilReady?: () => Promise<void>,
-  ) => Promise<"written" | "conflict">;
-};
+export type DocumentStore = ReturnType<typeof documentStore>;
 
 /**
  * @param retainVersion stores the version that is about to be superseded; absent: only the newest version is retained.
@@ -128,13 +114,24 @@ export function documentStore(
   write: WriteItem,
   overflow: OverflowBucket,
   retainVersion?: (superseded: StoredDocument, updated: Document) => Promise<void>,
-): DocumentStore {
+) {
   return {
-    load: async (subject, name) => {
+    /** Reads consistently; concurrent reads share a request. */
+    load: async (subject: Subject, name: DataName) => {
       const item = await read(documentKey(subject, name));
       return item && readDocument(item);
     },
-    save: async (stored, updated, content, untilReady) => {
+    /**
+     * Writes a document if it is still as `stored`.
+     * @param content undefined if the provider has none
+     * @param untilReady awaited once the data is stored, so that concurrent writes share a request
+     */
+    save: async (
+      stored: StoredDocument | undefined,
+      updated: Document,
+      content: Content | undefined,
+      untilReady?: () => Promise<void>,
+    ) => {
       const isSame = stored?.document.digest === updated.digest;
       const storage = isSame ? stored?.storage : content && (await storeContent(content, updated, overflow));
       const key = documentKey(updated.subject, updated);

@@ -34,26 +34,7 @@ function parseHold(item: Fields): LegalHold {
 }
 
 /** Sets and clears legal holds. Versions of documents do not expire while a hold is on their subject or its user. */
-export type LegalHolds = {
-  /** @param accounts accounts whose versions the hold covers too. @returns how many versions no longer expire */
-  readonly set: (subject: Subject, hold: LegalHold, accounts: readonly Subject[]) => Promise<number>;
-  /**
-   * @param expiryOf computes a version's expiry, in epoch seconds
-   * @returns how many versions expire again; undefined if there was no hold
-   */
-  readonly clear: (
-    subject: Subject,
-    accounts: readonly Subject[],
-    expiryOf: (supersededAt: number) => number,
-  ) => Promise<number | undefined>;
-  /** All holds of the table, a page at a time. See `scanTable` for the cost. */
-  readonly list: () => AsyncIterable<{
-    readonly examined: number;
-    readonly holds: readonly (LegalHold & { readonly subject: Subject })[];
-  }>;
-};
-
-export function legalHolds(client: DynamoDBClient, TableName: string): LegalHolds {
+export function legalHolds(client: DynamoDBClient, TableName: string) {
   const isHeld = async (subject: Subject) => {
     const Key = marshall(holdKey(subject));
     const get = new GetItemCommand({ TableName, Key, ConsistentRead: true, ProjectionExpression: "pk" });
@@ -100,7 +81,8 @@ export function legalHolds(client: DynamoDBClient, TableName: string): LegalHold
     );
 
   return {
-    set: async (subject, hold, accounts) => {
+    /** @param accounts accounts whose versions the hold covers too. @returns how many versions no longer expire */
+    set: async (subject: Subject, hold: LegalHold, accounts: readonly Subject[]) => {
       // Write the hold first: a version that is stored concurrently either sees the hold or is found below.
       const item = { ...holdKey(subject), schemaVersion: itemVersion, hold };
       await client.send(new PutItemCommand({ TableName, Item: marshall(item) }));
@@ -110,7 +92,15 @@ export function legalHolds(client: DynamoDBClient, TableName: string): LegalHold
       }
       return count;
     },
-    clear: async (subject, accounts, expiryOf) => {
+    /**
+     * @param expiryOf computes a version's expiry, in epoch seconds
+     * @returns how many versions expire again; undefined if there was no hold
+     */
+    clear: async (
+      subject: Subject,
+      accounts: readonly Subject[],
+      expiryOf: (supersededAt: number) => number,
+    ) => {
       const Key = marshall(holdKey(subject));
       const wasHeld = await isWritten(
         client.send(new DeleteItemCommand({ TableName, Key, ConditionExpression: "attribute_exists(pk)" })),
@@ -127,6 +117,7 @@ export function legalHolds(client: DynamoDBClient, TableName: string): LegalHold
       }
       return wasHeld ? count : undefined;
     },
+    /** All holds of the table, a page at a time. See `scanTable` for the cost. */
     list: async function* () {
       const { sk } = holdKey({ kind: "user", id: "" });
       for await (const { items, examined } of scanTable(client, TableName, {

@@ -5,18 +5,11 @@ import { textOf } from "../../domain/core/parse.ts";
 import { loggedNameIndex, type Subject } from "../../domain/event/subjects.ts";
 import { subjectOfPartition } from "./keys.ts";
 
-/** Looks up stored subjects by their names in logs. Erased subjects are not found. Eventually consistent. */
-export type LoggedNames = {
-  /** Subjects by their names in logs. */
-  readonly subjectsOf: (names: ReadonlySet<string>) => Promise<ReadonlyMap<string, Subject>>;
-  /** Up to `limit` subjects with a text in their ids. Reads the whole index, about 100 bytes for each subject. */
-  readonly find: (part: string, limit: number) => Promise<readonly Subject[]>;
-};
-
 /** Maximum number of concurrent queries. */
 const atOnce = 50;
 
-export function loggedNames(client: DynamoDBClient, tableName: string): LoggedNames {
+/** Looks up stored subjects by their names in logs. Erased subjects are not found. Eventually consistent. */
+export function loggedNames(client: DynamoDBClient, tableName: string) {
   const index = { TableName: tableName, IndexName: loggedNameIndex.name };
   const query = async (name: string): Promise<Subject | undefined> => {
     const { Items = [] } = await client.send(
@@ -30,7 +23,8 @@ export function loggedNames(client: DynamoDBClient, tableName: string): LoggedNa
     return Items.map(subjectIn)[0];
   };
   return {
-    subjectsOf: async (names) => {
+    /** Subjects by their names in logs. */
+    subjectsOf: async (names: ReadonlySet<string>) => {
       const found = new Map<string, Subject>();
       for (const batch of batchesOf([...names], { maxItems: atOnce }))
         await Promise.all(
@@ -41,7 +35,8 @@ export function loggedNames(client: DynamoDBClient, tableName: string): LoggedNa
         );
       return found;
     },
-    find: async (part, limit) => {
+    /** Up to `limit` subjects with a text in their ids. Reads the whole index, about 100 bytes for each subject. */
+    find: async (part: string, limit: number) => {
       const found: Subject[] = [];
       const scan = {
         ...index,

@@ -16,20 +16,11 @@ import { itemVersion, orphanKey, readItem } from "./keys.ts";
 
 export type OrphanItem = "mark" | "deletion";
 
-/** Stores what scheduled reconciliation runs found: accounts that the provider no longer lists. */
-export type Orphans = {
-  readonly mark: (accountId: string) => Promise<OrphanMark | undefined>;
-  readonly marks: () => Promise<readonly OrphanMark[]>;
-  readonly deletions: () => Promise<readonly FoundDeletion[]>;
-  readonly saveMark: (mark: OrphanMark) => Promise<void>;
-  readonly saveDeletion: (deletion: FoundDeletion) => Promise<void>;
-  readonly remove: (item: OrphanItem, accountId: string) => Promise<void>;
-};
-
 /** Longer than two consecutive runs take, and than a deletion counts against the limit. */
 const keptDays = 30;
 
-export function orphans(client: DynamoDBClient, TableName: string): Orphans {
+/** Stores what scheduled reconciliation runs found: accounts that the provider no longer lists. */
+export function orphans(client: DynamoDBClient, TableName: string) {
   const list = async <T>(item: OrphanItem, parse: (value: unknown) => T): Promise<readonly T[]> => {
     const { pk, sk } = orphanKey(item, "");
     const query = {
@@ -52,15 +43,15 @@ export function orphans(client: DynamoDBClient, TableName: string): Orphans {
     await client.send(new PutItemCommand({ TableName, Item: marshall(Item) }));
   };
   return {
-    mark: async (accountId) => {
+    mark: async (accountId: string) => {
       const item = await itemReader(client, TableName)(orphanKey("mark", accountId));
       return item && parseOrphanMark(item.mark);
     },
     marks: () => list("mark", parseOrphanMark),
     deletions: () => list("deletion", parseFoundDeletion),
-    saveMark: (mark) => save("mark", mark, mark.lastRun),
-    saveDeletion: (deletion) => save("deletion", deletion, deletion.decidedAt),
-    remove: async (item, accountId) => {
+    saveMark: (mark: OrphanMark) => save("mark", mark, mark.lastRun),
+    saveDeletion: (deletion: FoundDeletion) => save("deletion", deletion, deletion.decidedAt),
+    remove: async (item: OrphanItem, accountId: string) => {
       await client.send(new DeleteItemCommand({ TableName, Key: marshall(orphanKey(item, accountId)) }));
     },
   };

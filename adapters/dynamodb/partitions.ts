@@ -5,19 +5,9 @@ import { loggedNameIndex, type Subject } from "../../domain/event/subjects.ts";
 import { linkPrefix, partitionOf, readItem } from "./keys.ts";
 
 /** Finds what is stored about users and accounts. */
-export type Partitions = {
-  /** Ids of the accounts that are linked to a user. */
-  readonly accountsOf: (
-    userId: string,
-    options?: { readonly isConsistent?: boolean },
-  ) => Promise<readonly string[]>;
-  /** Sorted ids of all company accounts with a state. Reads the whole index of states, about 100 bytes each. */
-  readonly companyAccounts: () => Promise<readonly string[]>;
-  /** Whether anything is stored about a subject. */
-  readonly isKnown: (subject: Subject) => Promise<boolean>;
-};
+export type Partitions = ReturnType<typeof partitions>;
 
-export function partitions(client: DynamoDBClient, tableName: string): Partitions {
+export function partitions(client: DynamoDBClient, tableName: string) {
   const read = async (subject: Subject, prefix: string, isConsistent: boolean) => {
     const found: Fields[] = [];
     const query = {
@@ -32,10 +22,15 @@ export function partitions(client: DynamoDBClient, tableName: string): Partition
     return found;
   };
   return {
-    accountsOf: async (userId, { isConsistent = false } = {}) => {
+    /** Ids of the accounts that are linked to a user. */
+    accountsOf: async (
+      userId: string,
+      { isConsistent = false }: { readonly isConsistent?: boolean } = {},
+    ): Promise<readonly string[]> => {
       const links = await read({ kind: "user", id: userId }, linkPrefix, isConsistent);
       return links.map((link) => textOf(link, "sk").slice(linkPrefix.length));
     },
+    /** Sorted ids of all company accounts with a state. Reads the whole index of states, about 100 bytes each. */
     companyAccounts: async () => {
       const prefix = partitionOf({ kind: "company-account", id: "" });
       const scan = {
@@ -49,7 +44,8 @@ export function partitions(client: DynamoDBClient, tableName: string): Partition
         ids.push(...Items.map((item) => textOf(unmarshall(item), "pk").slice(prefix.length)));
       return ids.sort();
     },
-    isKnown: async (subject) => {
+    /** Whether anything is stored about a subject. */
+    isKnown: async (subject: Subject) => {
       const { Count = 0 } = await client.send(
         new QueryCommand({
           TableName: tableName,

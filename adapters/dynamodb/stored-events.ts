@@ -20,18 +20,9 @@ export type EventPage = { readonly events: readonly StoredEvent[]; readonly exam
 export type EventDetails = { readonly body: Body; readonly keptUntil: Date };
 
 /** Reads and erases stored events, for operators' commands. */
-export type StoredEvents = {
-  /** The events in the partition of a user, account or company account. */
-  readonly eventsOf: (owner: Subject) => Promise<readonly StoredEvent[]>;
-  /** The events of the whole table whose ids start with `idBegins`, in no order. See `scanTable` for the cost. */
-  readonly scan: (idBegins?: string) => AsyncIterable<EventPage>;
-  /** An event's body and expiry; undefined if the event has been deleted. */
-  readonly detailsOf: (event: IncomeEvent) => Promise<EventDetails | undefined>;
-  /** Deletes all items of the partition. @returns how many */
-  readonly erase: (owner: Subject) => Promise<number>;
-};
+export type StoredEvents = ReturnType<typeof storedEvents>;
 
-export function storedEvents(client: DynamoDBClient, TableName: string): StoredEvents {
+export function storedEvents(client: DynamoDBClient, TableName: string) {
   const query = async (input: Omit<QueryCommandInput, "TableName">) => {
     const items: Record<string, unknown>[] = [];
     for await (const { Items = [] } of paginateQuery(
@@ -43,7 +34,8 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
     return items;
   };
   return {
-    eventsOf: async (owner) => {
+    /** The events in the partition of a user, account or company account. */
+    eventsOf: async (owner: Subject) => {
       const { pk, sk: prefix } = eventKey(owner, "");
       const items = await query({
         KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
@@ -53,7 +45,8 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
       });
       return items.map(readStoredEvent);
     },
-    scan: async function* (idBegins = "") {
+    /** The events of the whole table whose ids start with `idBegins`, in no order. See `scanTable` for the cost. */
+    scan: async function* (idBegins: string = "") {
       const wanted = {
         sortKeys: [`${eventPrefix}${idBegins}`],
         attributes: ["event", "receipts", "schemaVersion"],
@@ -62,12 +55,14 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
         yield { events: items.map(readStoredEvent), examined };
       }
     },
-    detailsOf: async (event) => {
+    /** An event's body and expiry; undefined if the event has been deleted. */
+    detailsOf: async (event: IncomeEvent) => {
       const item = await itemReader(client, TableName)(eventKey(ownerOf(event), event.id));
       if (item === undefined) return undefined;
       return { body: parseBody(item.body), keptUntil: new Date(numberOf(item, "expiresAt") * 1000) };
     },
-    erase: async (owner) => {
+    /** Deletes all items of the partition. @returns how many */
+    erase: async (owner: Subject) => {
       const keys = await query({
         KeyConditionExpression: "pk = :pk",
         ProjectionExpression: "pk, sk",

@@ -13,7 +13,7 @@ import { textOf } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
-import { readDocument, type StoredDocument } from "./documents.ts";
+import { readDocument } from "./documents.ts";
 import {
   documentKey,
   documentPrefix,
@@ -24,15 +24,6 @@ import {
   subjectOfPartition,
 } from "./keys.ts";
 
-/** Reads the states and documents of subjects, consistently. Never reads events. */
-export type SubjectReads = {
-  readonly state: (subject: Subject) => Promise<State | undefined>;
-  readonly document: (subject: Subject, name: DataName) => Promise<StoredDocument | undefined>;
-  readonly documents: (subject: Subject) => Promise<readonly StoredDocument[]>;
-  /** The states of a user's accounts, sorted by id. */
-  readonly accounts: (userId: string) => Promise<readonly State[]>;
-};
-
 /** The function's role may read only these attributes (lib/reading/read-api.ts). */
 const projection = {
   ProjectionExpression: "pk, sk, schemaVersion, #state, #document",
@@ -41,7 +32,8 @@ const projection = {
 
 type Item = Record<string, AttributeValue>;
 
-export function subjectReads(client: DynamoDBClient, TableName: string): SubjectReads {
+/** Reads the states and documents of subjects, consistently. Never reads events. */
+export function subjectReads(client: DynamoDBClient, TableName: string) {
   const get = async (key: { readonly pk: string; readonly sk: string }): Promise<Item | undefined> => {
     const command = new GetItemCommand({
       TableName,
@@ -64,18 +56,19 @@ export function subjectReads(client: DynamoDBClient, TableName: string): Subject
     return found;
   };
   return {
-    state: async (subject) => {
+    state: async (subject: Subject) => {
       const item = await get(stateKey(subject));
       return item && parseState(readItem(item).state);
     },
-    document: async (subject, name) => {
+    document: async (subject: Subject, name: DataName) => {
       const item = await get(documentKey(subject, name));
       return item && readDocument(readItem(item));
     },
-    documents: async (subject) => {
+    documents: async (subject: Subject) => {
       return (await query(subject, documentPrefix)).map((item) => readDocument(readItem(item)));
     },
-    accounts: async (userId) => {
+    /** The states of a user's accounts, sorted by id. */
+    accounts: async (userId: string) => {
       const links = await query({ kind: "user", id: userId }, linkPrefix);
       const ids = links.map((link) => textOf(readItem(link), "sk").slice(linkPrefix.length));
       const found: State[] = [];

@@ -2,13 +2,7 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import { loggedName, loggedNameIndex, nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { Document } from "../../domain/fetch/document.ts";
-import type {
-  AccountReadiness,
-  FailureReason,
-  Failures,
-  UserReadiness,
-} from "../../domain/readiness/readiness.ts";
+import type { AccountReadiness, FailureReason, UserReadiness } from "../../domain/readiness/readiness.ts";
 import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { batchingReader, batchingWriter, type ReadKey, type WriteItem } from "./batching.ts";
@@ -104,34 +98,7 @@ export function versionedRecords(
 }
 
 /** Stores the readiness of each account and user in an item of its own. All reads are consistent. */
-export type ReadinessRecords = {
-  readonly documents: (account: Subject, endpoints: readonly string[]) => Promise<readonly Document[]>;
-  /** Why endpoints could not be read since the connection began. */
-  readonly failures: (account: Subject, readiness: AccountReadiness) => Promise<Failures>;
-  /** Marks an endpoint that can't be read, at a time. Does nothing if the account has no readiness item. */
-  readonly markFailure: (
-    account: Subject,
-    endpoint: string,
-    mark: { readonly reason: FailureReason; readonly at: number },
-  ) => Promise<void>;
-  /** The readiness of the accounts that have one. */
-  readonly accounts: (ids: readonly string[]) => Promise<readonly AccountReadiness[]>;
-  /**
-   * Replaces the stored version by the one that follows from it. Several functions write; the loser of a conflict
-   * decides again.
-   * @param change returns the updated version; undefined to leave it as it is
-   * @throws retryable failure after too many write conflicts
-   */
-  readonly update: (
-    account: Subject,
-    change: (stored: AccountReadiness | undefined) => Promise<AccountReadiness | undefined>,
-  ) => Promise<void>;
-  /** As `update`, for a user. */
-  readonly updateUser: (
-    user: Subject,
-    change: (stored: UserReadiness | undefined) => Promise<UserReadiness | undefined>,
-  ) => Promise<void>;
-};
+export type ReadinessRecords = ReturnType<typeof readinessRecords>;
 
 /** The attribute of a failure mark, beside the versioned attribute. */
 const markOf = (endpoint: string) => `failure-${endpoint}`;
@@ -150,7 +117,7 @@ export function readinessReader(read: ReadKey) {
   };
 }
 
-export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessRecords {
+export function readinessRecords(read: ReadKey, write: WriteItem) {
   const { load, loadUser } = readinessReader(read);
   /** Writes a version if the stored one is the version before it. */
   const save = (next: AccountReadiness | UserReadiness) => {
@@ -161,25 +128,45 @@ export function readinessRecords(read: ReadKey, write: WriteItem): ReadinessReco
     return write({ type: "update", key, attribute: "readiness", value: next, where: [isStill] });
   };
   return {
-    documents: async (account, endpoints) => {
+    documents: async (account: Subject, endpoints: readonly string[]) => {
       const items = await Promise.all(endpoints.map((endpoint) => read(documentKey(account, { endpoint }))));
       return items.flatMap((item) => (item === undefined ? [] : [readDocument(item).document]));
     },
-    failures: async (account, { endpoints, since }) => {
+    /** Why endpoints could not be read since the connection began. */
+    failures: async (account: Subject, { endpoints, since }: AccountReadiness) => {
       const item = await read(readinessKey(account));
       const marks = endpoints.map((endpoint) => [endpoint, reasonIn(item?.[markOf(endpoint)], since)]);
       return Object.fromEntries(marks);
     },
-    markFailure: async (account, endpoint, mark) => {
+    /** Marks an endpoint that can't be read, at a time. Does nothing if the account has no readiness item. */
+    markFailure: async (
+      account: Subject,
+      endpoint: string,
+      mark: { readonly reason: FailureReason; readonly at: number },
+    ) => {
       const key = readinessKey(account);
       await write({ type: "update", key, attribute: markOf(endpoint), value: mark, where: [] });
     },
-    accounts: async (ids) => {
+    /** The readiness of the accounts that have one. */
+    accounts: async (ids: readonly string[]) => {
       const found = await Promise.all(ids.map((id) => load({ kind: "account", id })));
       return found.filter((each) => each !== undefined);
     },
-    update: (account, change) => saveNext(async () => change(await load(account)), save),
-    updateUser: (user, change) => saveNext(async () => change(await loadUser(user)), save),
+    /**
+     * Replaces the stored version by the one that follows from it. Several functions write; the loser of a conflict
+     * decides again.
+     * @param change returns the updated version; undefined to leave it as it is
+     * @throws retryable failure after too many write conflicts
+     */
+    update: (
+      account: Subject,
+      change: (stored: AccountReadiness | undefined) => Promise<AccountReadiness | undefined>,
+    ) => saveNext(async () => change(await load(account)), save),
+    /** As `update`, for a user. */
+    updateUser: (
+      user: Subject,
+      change: (stored: UserReadiness | undefined) => Promise<UserReadiness | undefined>,
+    ) => saveNext(async () => change(await loadUser(user)), save),
   };
 }
 

@@ -43,20 +43,7 @@ type Announced = {
   readonly accounts: readonly Readonly<Record<string, unknown>>[];
 };
 
-export type ErasableRecords = {
-  /** All items of a partition, a page at a time. */
-  readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
-  /**
-   * Removes the last event from a state, the user's id from a document, or accounts from a user's readiness, if it
-   * still names them.
-   * @param erased names of subjects
-   */
-  readonly forget: (record: ErasableRecord, erased: ReadonlySet<string>) => Promise<void>;
-  /** @returns false if it was missing: another erasure may have deleted it */
-  readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<boolean>;
-  /** Interrupted replays, as text. They name their subject and the last item that they reached. */
-  readonly replays: () => Promise<readonly { readonly key: Key; readonly text: string }[]>;
-};
+export type ErasableRecords = ReturnType<typeof erasableRecords>;
 
 const kindsByPrefix = {
   "EVENT#": "events",
@@ -86,8 +73,9 @@ const projection = {
   ExpressionAttributeNames: namesOf(...read.flat()),
 };
 
-export function erasableRecords(client: DynamoDBClient, tableName: string): ErasableRecords {
+export function erasableRecords(client: DynamoDBClient, tableName: string) {
   return {
+    /** Interrupted replays, as text. They name their subject and the last item that they reached. */
     replays: async () => {
       const found: { key: Key; text: string }[] = [];
       const query = {
@@ -102,7 +90,8 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
       }
       return found;
     },
-    pagesOf: async function* (subject) {
+    /** All items of a partition, a page at a time. */
+    pagesOf: async function* (subject: Subject) {
       const query = {
         TableName: tableName,
         KeyConditionExpression: "pk = :pk",
@@ -114,7 +103,12 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
         yield Items.map((item) => readRecord(unmarshall(item)));
       }
     },
-    forget: async (record, erased) => {
+    /**
+     * Removes the last event from a state, the user's id from a document, or accounts from a user's readiness, if it
+     * still names them.
+     * @param erased names of subjects
+     */
+    forget: async (record: ErasableRecord, erased: ReadonlySet<string>) => {
       await isWritten(
         client.send(
           new UpdateItemCommand({
@@ -125,7 +119,8 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
         ),
       );
     },
-    remove: async ({ key }) => {
+    /** @returns false if it was missing: another erasure may have deleted it */
+    remove: async ({ key }: Pick<ErasableRecord, "key">) => {
       const item = { TableName: tableName, Key: marshall(key) };
       return isWritten(
         client.send(new DeleteItemCommand({ ...item, ConditionExpression: "attribute_exists(pk)" })),

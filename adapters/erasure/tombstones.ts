@@ -38,32 +38,21 @@ export type Found = {
   readonly isFinished: boolean;
 };
 
-/** Writes tombstones for erasures. Items contain only digests. */
-export type Tombstones = {
-  /** Places a tombstone with the erasure's correlation id. An existing one keeps its own and lives longer. */
-  readonly place: (digest: string, correlationId: string | undefined) => Promise<Tombstone>;
-  readonly isPlaced: (digest: string) => Promise<boolean>;
-  /** Records that subscribers were notified. */
-  readonly markAnnounced: (digest: string) => Promise<void>;
-  /** Stores what an erasure found, under its correlation id. A later pass replaces what an earlier one stored. */
-  readonly keepFound: (
-    digest: string,
-    correlationId: string,
-    task: Pick<EraseTask, "removed" | "incomplete" | "refused" | "pass">,
-  ) => Promise<void>;
-};
-
 const secondsPerDay = 86_400;
 
-/** @param lifetimeInDays how long a copy of erased data can still turn up */
+/**
+ * Writes tombstones for erasures. Items contain only digests.
+ * @param lifetimeInDays how long a copy of erased data can still turn up
+ */
 export function tombstones(
   client: DynamoDBClient,
   tableName: string,
   lifetimeInDays: number,
   now: () => Date,
-): Tombstones {
+) {
   return {
-    place: async (digest, correlationId) => {
+    /** Places a tombstone with the erasure's correlation id. An existing one keeps its own and lives longer. */
+    place: async (digest: string, correlationId: string | undefined): Promise<Tombstone> => {
       const noted =
         correlationId === undefined ? "" : ", correlationId = if_not_exists(correlationId, :correlation)";
       const { Attributes = {} } = await client.send(
@@ -89,7 +78,7 @@ export function tombstones(
         ...present({ correlationId: optionalText(item, "correlationId") }),
       };
     },
-    isPlaced: async (digest) => {
+    isPlaced: async (digest: string) => {
       const { Count = 0 } = await client.send(
         new QueryCommand({
           TableName: tableName,
@@ -100,7 +89,8 @@ export function tombstones(
       );
       return Count > 0;
     },
-    markAnnounced: async (digest) => {
+    /** Records that subscribers were notified. */
+    markAnnounced: async (digest: string) => {
       await client.send(
         new UpdateItemCommand({
           TableName: tableName,
@@ -110,7 +100,12 @@ export function tombstones(
         }),
       );
     },
-    keepFound: async (digest, correlationId, { removed, incomplete, refused, pass }) => {
+    /** Stores what an erasure found, under its correlation id. A later pass replaces what an earlier one stored. */
+    keepFound: async (
+      digest: string,
+      correlationId: string,
+      { removed, incomplete, refused, pass }: Pick<EraseTask, "removed" | "incomplete" | "refused" | "pass">,
+    ) => {
       const isFinished = pass === 2 && refused.length === 0;
       await client.send(
         new UpdateItemCommand({

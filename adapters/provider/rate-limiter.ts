@@ -17,16 +17,6 @@ const maxLeases = 3;
 /** More concurrent callers than this take a lease together, which costs no more than a reservation. */
 const maxAlone = 2;
 
-/** Counts calls in the table, for all environments together. */
-export type CallCounters = {
-  /**
-   * Adds calls to a counter unless it would exceed `most`.
-   * @param begin of what the counter is for, in milliseconds since 1970; it expires an hour later
-   * @returns undefined if they were added, else how many were counted before
-   */
-  readonly take: (key: Key, begin: number, calls: number, most: number) => Promise<number | undefined>;
-};
-
 type Caller = {
   readonly serviceTime: number;
   readonly go: (ended?: () => void) => void;
@@ -39,7 +29,7 @@ type Caller = {
  * no lease if the environment has reserved calls for the period.
  */
 export class RateLimiter {
-  readonly #counters: CallCounters;
+  readonly #counters: ReturnType<typeof callCounters>;
   readonly #now: () => Date;
   readonly #elapsed: () => number;
   readonly #gathered: () => Promise<unknown>;
@@ -54,7 +44,7 @@ export class RateLimiter {
 
   /** @param gathered resolves when the callers of a batch have arrived */
   constructor(
-    counters: CallCounters,
+    counters: ReturnType<typeof callCounters>,
     requestsPerMinute: number,
     {
       now,
@@ -173,9 +163,15 @@ export class RateLimiter {
   }
 }
 
-export function callCounters(client: DynamoDBClient, tableName: string): CallCounters {
+/** Counts calls in the table, for all environments together. */
+export function callCounters(client: DynamoDBClient, tableName: string) {
   return {
-    take: async (key, begin, calls, most) => {
+    /**
+     * Adds calls to a counter unless it would exceed `most`.
+     * @param begin of what the counter is for, in milliseconds since 1970; it expires an hour later
+     * @returns undefined if they were added, else how many were counted before
+     */
+    take: async (key: Key, begin: number, calls: number, most: number) => {
       const full = await conflictOf(
         client.send(
           new UpdateItemCommand({

@@ -194,28 +194,24 @@ export type PartialList = { readonly read: ReadInPages; readonly from: Continuat
 export type PagesOf = DataName & { readonly subject: Subject; readonly messageId: string };
 
 /** Stores the part of a list read so far, under its subject's name, where an erasure finds it. */
-export type KeptPages = {
-  readonly keep: (of: PagesOf, list: PartialList) => Promise<void>;
-  /** Discards the stored pages. */
-  readonly forget: (of: PagesOf) => Promise<void>;
-  /** Undefined if nothing was stored, or if it was discarded or has expired. */
-  readonly find: (of: PagesOf) => Promise<PartialList | undefined>;
-};
+export type KeptPages = ReturnType<typeof keptPages>;
 
 const lineEnd = Buffer.from("\n");
 
-export function keptPages(bucket: OverflowBucket): KeptPages {
+export function keptPages(bucket: OverflowBucket) {
   const keyOf = ({ subject, messageId, ...name }: PagesOf) =>
     `pages/${nameOf(subject)}/${nameOfData(name, "/")}/${messageId}.gz`;
   return {
-    keep: async (of, { read, from, items }) => {
+    keep: async (of: PagesOf, { read, from, items }: PartialList) => {
       // This JSON contains no line end, so the first one separates it from the items.
       const head = Buffer.from(jsonText({ read, from }));
       await bucket.put(keyOf(of), await compress([head, lineEnd, ...items]));
     },
     // The role that writes pages may not delete them.
-    forget: (of) => bucket.put(keyOf(of), new Uint8Array()),
-    find: async (of) => {
+    /** Discards the stored pages. */
+    forget: (of: PagesOf) => bucket.put(keyOf(of), new Uint8Array()),
+    /** Undefined if nothing was stored, or if it was discarded or has expired. */
+    find: async (of: PagesOf) => {
       const compressed = await bucket.find(keyOf(of));
       if (compressed === undefined || compressed.byteLength === 0) return undefined;
       return parseList(Buffer.from(await expand(compressed)));

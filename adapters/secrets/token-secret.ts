@@ -14,19 +14,7 @@ import type { TokenVersion } from "../../domain/fetch/token.ts";
 export type StoredToken = TokenVersion & { readonly createdAt: Date };
 
 /** The token in Secrets Manager. A version is pending until it is proven, then current. */
-export type TokenSecret = {
-  readonly current: () => Promise<StoredToken>;
-  readonly pending: () => Promise<StoredToken | undefined>;
-  /**
-   * Stores a token as pending, with the version that it was refreshed from. Idempotent: the same input is the same
-   * version.
-   */
-  readonly propose: (token: string, replaces: string) => Promise<TokenVersion>;
-  /** Makes a version current in place of `replaced`. @returns false if `replaced` is no longer current */
-  readonly promote: (versionId: string, replaced: string) => Promise<boolean>;
-  /** Removes the pending label of a version. Does nothing if the version no longer has it. */
-  readonly discard: (versionId: string) => Promise<void>;
-};
+export type TokenSecret = ReturnType<typeof tokenSecret>;
 
 /** Reads `{"token": "<JWT>", "replaces": "<version>"}`. The placeholder has no token, until an operator sets one. */
 export function parseTokenSecret(text: string, versionId: string): TokenVersion {
@@ -35,7 +23,7 @@ export function parseTokenSecret(text: string, versionId: string): TokenVersion 
   return { versionId, token: optionalText(fields, "token"), ...present({ replaces }) };
 }
 
-export function tokenSecret(client: SecretsManagerClient, secretId: string): TokenSecret {
+export function tokenSecret(client: SecretsManagerClient, secretId: string) {
   const read = async (stage: "AWSCURRENT" | "AWSPENDING"): Promise<StoredToken> => {
     const command = new GetSecretValueCommand({ SecretId: secretId, VersionStage: stage });
     const { VersionId = "", SecretString = "{}", CreatedDate = new Date(0) } = await client.send(command);
@@ -70,7 +58,11 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
   return {
     current: () => read("AWSCURRENT"),
     pending,
-    propose: async (token, replaces) => {
+    /**
+     * Stores a token as pending, with the version that it was refreshed from. Idempotent: the same input is the same
+     * version.
+     */
+    propose: async (token: string, replaces: string): Promise<TokenVersion> => {
       const text = JSON.stringify({ token, replaces });
       const { VersionId = "" } = await client.send(
         new PutSecretValueCommand({
@@ -83,9 +75,11 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
       );
       return { versionId: VersionId, token, replaces };
     },
-    promote: (versionId, replaced) =>
+    /** Makes a version current in place of `replaced`. @returns false if `replaced` is no longer current */
+    promote: (versionId: string, replaced: string) =>
       moveStage("AWSCURRENT", { MoveToVersionId: versionId, RemoveFromVersionId: replaced }),
-    discard: async (versionId) => {
+    /** Removes the pending label of a version. Does nothing if the version no longer has it. */
+    discard: async (versionId: string) => {
       await moveStage("AWSPENDING", { RemoveFromVersionId: versionId });
     },
   };

@@ -21,16 +21,9 @@ export type StoredWebhookSecret = {
   readonly versionId: string;
 };
 
-export type WebhookSecretStore = {
-  readonly read: () => Promise<StoredWebhookSecret>;
-  /**
-   * Makes a secret current in place of the version `replaced`.
-   * @throws permanent failure if another version has become current meanwhile
-   */
-  readonly replace: (secret: WebhookSecret, replaced: string) => Promise<void>;
-};
+export type WebhookSecretStore = ReturnType<typeof webhookSecretStore>;
 
-export function webhookSecretStore(client: SecretsManagerClient, secretId: string): WebhookSecretStore {
+export function webhookSecretStore(client: SecretsManagerClient, secretId: string) {
   const read = async () => {
     const found = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
     const { VersionId = "", CreatedDate = new Date(0), SecretString = "{}" } = found;
@@ -44,7 +37,11 @@ export function webhookSecretStore(client: SecretsManagerClient, secretId: strin
   };
   return {
     read,
-    replace: async (secret, replaced) => {
+    /**
+     * Makes a secret current in place of the version `replaced`.
+     * @throws permanent failure if another version has become current meanwhile
+     */
+    replace: async (secret: WebhookSecret, replaced: string) => {
       try {
         // Secrets Manager creates only one version for a request token: if two callers replace the same version, one
         // is refused. (Promoting a pending version would be safe too, but `since` would be before its promotion.)

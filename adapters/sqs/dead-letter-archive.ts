@@ -25,14 +25,7 @@ import { isRefused } from "../s3/overflow-bucket.ts";
  * Archives dead letters before they expire, one object each.
  * Objects: `dead-letters/<queue>/<day of sending>/<message id>.json`.
  */
-export type DeadLetterArchive = {
-  /** Writes a dead letter; writing it again replaces its object. `queue` is the name that commands use. */
-  readonly put: (queue: string, deadLetter: DeadLetter) => Promise<void>;
-  readonly source: (queue: string) => DeadLetterSource;
-  /** The dead letters of all other queues, such as those of a removed or renamed subscriber. */
-  readonly sourceOfOthers: (queues: readonly string[]) => DeadLetterSource;
-  readonly count: (queue: string) => Promise<number>;
-};
+export type DeadLetterArchive = ReturnType<typeof deadLetterArchive>;
 
 const batchSize = 10;
 
@@ -40,11 +33,7 @@ const batchSize = 10;
 const deadLetterVersion = 1;
 
 /** @param purge deletes former versions of removed objects */
-export function deadLetterArchive(
-  client: S3Client,
-  Bucket: string,
-  purge: PurgeVersions = keepsNoVersions,
-): DeadLetterArchive {
+export function deadLetterArchive(client: S3Client, Bucket: string, purge: PurgeVersions = keepsNoVersions) {
   const remove = async (Key: string) => {
     await client.send(new DeleteObjectCommand({ Bucket, Key }));
     await purge(Bucket, Key);
@@ -69,7 +58,8 @@ export function deadLetterArchive(
     };
   };
   return {
-    put: async (queue, deadLetter) => {
+    /** Writes a dead letter; writing it again replaces its object. `queue` is the name that commands use. */
+    put: async (queue: string, deadLetter: DeadLetter) => {
       const Body = JSON.stringify({ schemaVersion: deadLetterVersion, queue, ...deadLetter });
       await client.send(
         new PutObjectCommand({
@@ -80,13 +70,14 @@ export function deadLetterArchive(
         }),
       );
     },
-    count: async (queue) => {
+    count: async (queue: string) => {
       let count = 0;
       for await (const keys of listKeys(client, Bucket, prefixOf(queue))) count += keys.length;
       return count;
     },
-    source: (queue) => sourceBelow(prefixOf(queue)),
-    sourceOfOthers: (queues) =>
+    source: (queue: string) => sourceBelow(prefixOf(queue)),
+    /** The dead letters of all other queues, such as those of a removed or renamed subscriber. */
+    sourceOfOthers: (queues: readonly string[]) =>
       sourceBelow(root, (key) => !queues.some((queue) => key.startsWith(prefixOf(queue)))),
   };
 }

@@ -7,23 +7,7 @@ import { type MetricQuery, type Point, readMetrics } from "../aws/metric-points.
  * of charge; CloudWatch is some minutes behind.
  * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
  */
-export type QueueMetrics = {
-  /** Age of the oldest message in seconds, by queue. Queues without recent data are left out. */
-  readonly oldestAges: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /**
-   * When a message was last sent to each queue: to the minute within three hours, to the hour before that. Queues
-   * without one in two weeks are left out.
-   */
-  readonly lastSent: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
-  /** Messages sent to and received from each queue, by the start of the period. Periods without any are left out. */
-  readonly traffic: (
-    queueUrls: readonly string[],
-    seconds: number,
-    period: number,
-  ) => Promise<ReadonlyMap<string, QueueTraffic>>;
-  /** When each queue was last polled, successfully or not; as exact as `lastSent`. */
-  readonly lastAsked: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
-};
+export type QueueMetrics = ReturnType<typeof queueMetrics>;
 
 /** Message counts by the start of a period, in seconds since 1970. */
 export type Series = readonly (readonly [at: number, count: number])[];
@@ -37,7 +21,7 @@ const hour = 60 * minute;
 const lately = 15 * minute;
 const twoWeeks = 14 * 24 * hour;
 
-export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMetrics {
+export function queueMetrics(client: CloudWatchClient, now: () => Date) {
   /** A metric's points for each queue in the last `seconds`, latest first. */
   const read = async (queueUrls: readonly string[], { metric, stat, period }: Wanted, seconds: number) => {
     const end = now().getTime() / 1000;
@@ -56,19 +40,26 @@ export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMe
     return new Map([...mapped(coarse, latest), ...mapped(fine, latest)]);
   };
   return {
-    oldestAges: async (queueUrls) => {
+    /** Age of the oldest message in seconds, by queue. Queues without recent data are left out. */
+    oldestAges: async (queueUrls: readonly string[]) => {
       const wanted = { metric: "ApproximateAgeOfOldestMessage", stat: "Maximum", period: minute } as const;
       return mapped(await read(queueUrls, wanted, lately), ([latest]) => latest?.value);
     },
-    lastSent: (queueUrls) => lastOf("NumberOfMessagesSent", queueUrls),
-    lastAsked: async (queueUrls) => {
+    /**
+     * When a message was last sent to each queue: to the minute within three hours, to the hour before that. Queues
+     * without one in two weeks are left out.
+     */
+    lastSent: (queueUrls: readonly string[]) => lastOf("NumberOfMessagesSent", queueUrls),
+    /** When each queue was last polled, successfully or not; as exact as `lastSent`. */
+    lastAsked: async (queueUrls: readonly string[]) => {
       const names = ["NumberOfMessagesReceived", "NumberOfEmptyReceives"];
       const [received, inVain] = await Promise.all(names.map((metric) => lastOf(metric, queueUrls)));
       const last = new Map(received);
       for (const [url, at] of inVain ?? []) if (at > (last.get(url) ?? new Date(0))) last.set(url, at);
       return last;
     },
-    traffic: async (queueUrls, seconds, period) => {
+    /** Messages sent to and received from each queue, by the start of the period. Periods without any are left out. */
+    traffic: async (queueUrls: readonly string[], seconds: number, period: number) => {
       const wanted = { stat: "Sum", period } as const;
       const [sent, received] = await Promise.all([
         read(queueUrls, { ...wanted, metric: "NumberOfMessagesSent" }, seconds),

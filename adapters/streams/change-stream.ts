@@ -192,18 +192,11 @@ function readRecord(value: unknown): StreamRecord {
   return { ...record, dynamodb: { ...dynamodb, SequenceNumber } };
 }
 
-/** Counts how often a stream record crashed the process that handled it. */
-export type RecordMarks = {
-  /** Marks a record before it is handled. @returns how many marks it already had */
-  readonly add: (sequenceNumber: string) => Promise<number>;
-  /** Clears a record's marks after it was handled, successfully or not. */
-  readonly clear: (sequenceNumber: string) => Promise<void>;
-};
-
 /** Longer than the stream keeps a record. */
 const markTtlSeconds = 2 * 86_400;
 
-export function recordMarks(client: DynamoDBClient, TableName: string, now: () => Date): RecordMarks {
+/** Counts how often a stream record crashed the process that handled it. */
+export function recordMarks(client: DynamoDBClient, TableName: string, now: () => Date) {
   const update = async (sequenceNumber: string, UpdateExpression: string, marks: number) => {
     const expiresAt = Math.floor(now().getTime() / 1_000) + markTtlSeconds;
     const { Attributes } = await client.send(
@@ -218,9 +211,11 @@ export function recordMarks(client: DynamoDBClient, TableName: string, now: () =
     return Number(Attributes?.marks?.N ?? marks);
   };
   return {
-    add: async (sequenceNumber) =>
+    /** Marks a record before it is handled. @returns how many marks it already had */
+    add: async (sequenceNumber: string) =>
       (await update(sequenceNumber, "SET expiresAt = :end ADD marks :marks", 1)) - 1,
-    clear: async (sequenceNumber) =>
+    /** Clears a record's marks after it was handled, successfully or not. */
+    clear: async (sequenceNumber: string) =>
       void (await update(sequenceNumber, "SET expiresAt = :end, marks = :marks", 0)),
   };
 }

@@ -31,17 +31,7 @@ export type StoredPage = {
 };
 
 /** Reads all items that lead to messages. `after` is the key of an item, to resume after it. */
-export type StoredChanges = {
-  /** The whole table. See `scanTable` for the cost. */
-  readonly all: (after?: Key) => AsyncIterable<StoredPage>;
-  /**
-   * Items about a subject, including a user's accounts, and an account's events in its user's partition. The latter
-   * are found only if the account's state names the user.
-   */
-  readonly of: (subject: Subject, after?: Key) => AsyncIterable<StoredPage>;
-  /** Whether an event's own item still exists. */
-  readonly has: (event: IncomeEvent) => Promise<boolean>;
-};
+export type StoredChanges = ReturnType<typeof storedChanges>;
 
 /** Sort keys, in the order of a partition. */
 const anybody: Subject = { kind: "user", id: "" };
@@ -50,9 +40,10 @@ const sortKeys = [documentPrefix, eventPrefix, readinessKey(anybody).sk, stateKe
 const lastSortKey = `${sortKeys[3]}~`;
 const attributes = ["document", "event", "readiness", "receipts", "schemaVersion", "state"];
 
-export function storedChanges(client: DynamoDBClient, TableName: string): StoredChanges {
+export function storedChanges(client: DynamoDBClient, TableName: string) {
   return {
-    all: async function* (after) {
+    /** The whole table. See `scanTable` for the cost. */
+    all: async function* (after?: Key): AsyncGenerator<StoredPage> {
       for await (const { items, examined } of scanTable(client, TableName, {
         sortKeys,
         attributes,
@@ -61,7 +52,11 @@ export function storedChanges(client: DynamoDBClient, TableName: string): Stored
         yield { ...readItems(items), examined };
       }
     },
-    of: async function* (subject, after) {
+    /**
+     * Items about a subject, including a user's accounts, and an account's events in its user's partition. The latter
+     * are found only if the account's state names the user.
+     */
+    of: async function* (subject: Subject, after?: Key): AsyncGenerator<StoredPage> {
       for (const partition of await partitionsOf(client, TableName, subject)) {
         if (after !== undefined && partition < after.pk) continue;
         const start = after?.pk === partition ? after : undefined;
@@ -78,7 +73,8 @@ export function storedChanges(client: DynamoDBClient, TableName: string): Stored
         }
       }
     },
-    has: async (event) => {
+    /** Whether an event's own item still exists. */
+    has: async (event: IncomeEvent) => {
       const { Item } = await client.send(
         new GetItemCommand({
           TableName,

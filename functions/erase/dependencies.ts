@@ -1,7 +1,7 @@
 import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
 import type { DigestOf } from "../../adapters/erasure/find-erased.ts";
-import type { StepOutcome, Tombstones } from "../../adapters/erasure/tombstones.ts";
-import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
+import type { StepOutcome, tombstones } from "../../adapters/erasure/tombstones.ts";
+import type { objectEraser } from "../../adapters/s3/object-eraser.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { RemovedChanges } from "../../adapters/streams/undelivered-changes.ts";
@@ -12,12 +12,12 @@ import type { Publish } from "../runtime/subscriber-queues.ts";
 
 export type EraserDependencies = {
   readonly digestOf: DigestOf;
-  readonly tombstones: Tombstones;
+  readonly tombstones: ReturnType<typeof tombstones>;
   /** Records an erased subject outside the table, so that a restore from a backup erases it again. */
   readonly writeLog: (digest: string, erasedAt: string) => Promise<void>;
   readonly records: ErasableRecords;
   /** Objects in the bucket of bodies and data. */
-  readonly objects: ObjectEraser;
+  readonly objects: ReturnType<typeof objectEraser>;
   /** Reads bodies that dead letters point to, from the same bucket. */
   readonly bodies: Pick<ObjectBucket, "tryGet">;
   /**

@@ -1,5 +1,5 @@
 import { type DocumentVersions, supersededVersion } from "../../adapters/dynamodb/document-versions.ts";
-import type { SubjectReads } from "../../adapters/dynamodb/subject-reads.ts";
+import type { subjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
@@ -40,7 +40,7 @@ export type HttpRequest = {
 };
 
 export type ReaderDependencies = {
-  readonly reads: SubjectReads;
+  readonly reads: ReturnType<typeof subjectReads>;
   readonly versions: DocumentVersions;
   readonly bucket: Pick<ObjectBucket, "open">;
   readonly subscribers: readonly ReadingSubscriber[];

@@ -1,5 +1,5 @@
 import type { ReadDocuments } from "../../adapters/dynamodb/documents.ts";
-import type { Orphans } from "../../adapters/dynamodb/orphans.ts";
+import type { orphans } from "../../adapters/dynamodb/orphans.ts";
 import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
 import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
@@ -21,7 +21,7 @@ export type ReconcilerDependencies = {
   readonly requests: Checkpoint<RunRequest>;
   readonly versionedRecords: VersionedRecords;
   readonly partitions: Partitions;
-  readonly orphans: Orphans;
+  readonly orphans: ReturnType<typeof orphans>;
   readonly readDocuments: ReadDocuments;
   /** Absent if the stage has no `readiness.staleDays`. */
   readonly readiness?: { readonly records: ReadinessRecords; readonly staleMillis: number } | undefined;

@@ -3,10 +3,10 @@ import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb
 import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import {
-  type RecordMarks,
   readCanary,
   readChange,
   readExpired,
+  type recordMarks,
   type StreamRecord,
 } from "../../adapters/streams/change-stream.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
@@ -79,7 +79,7 @@ export type RelayDependencies = {
   };
   /** Sends messages to the subscribers. */
   readonly publish: Publish;
-  readonly marks: RecordMarks;
+  readonly marks: ReturnType<typeof recordMarks>;
   /**
    * Stores records that can't be processed, where `repair --failures` finds them.
    * @param subscriber the only one that did not get their messages; absent: they were not relayed at all
