@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from "node:fs";
 import { type DynamoDbEngine, dynamoDbEngines } from "@income-events/local-stack/engines/dynamodb.ts";
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -49,10 +50,16 @@ export function parseChaosFlags(args: readonly string[]): ChaosFlags {
       ),
     )
     .option("--slow <factor>", "multiply the functions' timeouts, on a busy machine", wholeNumber(1), 1)
-    .option("--keep <dir>", "keep the records in this folder, also of a successful run")
+    .option("--keep <dir>", "keep the records in this new folder, also of a successful run", newFolder)
     .addHelpText("after", examples)
     .parse(args, { from: "user" })
     .opts<ChaosFlags>();
+}
+
+/** Records are appended to files: those of an earlier run would count, too. */
+function newFolder(path: string): string {
+  if (!existsSync(path) || readdirSync(path).length === 0) return path;
+  throw new InvalidArgumentError("Name a folder that is empty or does not exist yet.");
 }
 
 function range(text: string): readonly [number, number] {
