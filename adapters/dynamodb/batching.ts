@@ -13,7 +13,7 @@ import {
 import { convertToAttr, marshall } from "@aws-sdk/util-dynamodb";
 import { batchesOf, roundsOf } from "../../domain/core/batches.ts";
 import { permanent, retryable } from "../../domain/core/failures.ts";
-import type { Fields } from "../../domain/core/parse.ts";
+import { type Fields, isFields, present } from "../../domain/core/parse.ts";
 import { type Key, readItem } from "./keys.ts";
 
 export type Item = Record<string, AttributeValue>;
@@ -282,12 +282,11 @@ function isOver({ resolve, reject }: Pending, response: BatchStatementResponse |
 function statementOf(tableName: string, write: Write): BatchStatementRequest {
   const { type, key } = write;
   if (type === "insert") {
-    const attributes = Object.entries({ ...key, ...write.attributes }).filter(
-      ([, value]) => value !== undefined,
-    );
+    const attributes = present<Fields>({ ...key, ...write.attributes });
+    const names = Object.keys(attributes).map((name) => `'${name}': ?`);
     return {
-      Statement: `INSERT INTO "${tableName}" VALUE {${attributes.map(([name]) => `'${name}': ?`).join(", ")}}`,
-      Parameters: attributes.map(([, value]) => parameterOf(value)),
+      Statement: `INSERT INTO "${tableName}" VALUE {${names.join(", ")}}`,
+      Parameters: Object.values(attributes).map(parameterOf),
     };
   }
   const conditions: readonly Condition[] = [
@@ -306,6 +305,12 @@ function quoted(path: readonly string[]): string {
   return path.map((name) => `"${name}"`).join(".");
 }
 
-function parameterOf(value: unknown) {
-  return convertToAttr(value, { removeUndefinedValues: true });
+/** Most values are texts in objects, which the SDK converts several times slower. */
+function parameterOf(value: unknown): AttributeValue {
+  if (typeof value === "string") return { S: value };
+  if (!isFields(value) || Object.getPrototypeOf(value) !== Object.prototype)
+    return convertToAttr(value, { removeUndefinedValues: true });
+  const M: Item = {};
+  for (const name in value) if (value[name] !== undefined) M[name] = parameterOf(value[name]);
+  return { M };
 }

@@ -112,7 +112,7 @@ export function receiptRecorder(
 
 /** A message may carry several events, and several messages may carry the same event. */
 function nameOfReceipt({ event, message }: Receipt): string {
-  return JSON.stringify([keyOf(event), message.id]);
+  return `${message.id} ${nameOf(keyOf(event))}`;
 }
 
 function keyOf(event: IncomeEvent): Key {

@@ -49,7 +49,7 @@ export function losslessValue(text: string): unknown {
 export function parseExact(text: string, what: string): unknown {
   try {
     // Only a number with 16 digits or an exponent can be inexact, and a reviver is several times slower.
-    if (!/(?:\d\.?){16}|\d[eE][+-]?\d/.test(text)) return JSON.parse(text);
+    if (!/(?:^|[\s:,[])-?(?:(?:\d\.?){16}|[\d.]+[eE])/.test(text)) return JSON.parse(text);
     return JSON.parse(text, (_, value, { source }) =>
       typeof value === "number" && source !== undefined ? exactNumber(source) : value,
     );

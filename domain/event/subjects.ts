@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
 import { type EventAttributes, subjectKindOf } from "./events.ts";
@@ -109,5 +109,5 @@ export function loggedText(text: string): string {
 
 /** The beginning of the SHA-256 digest of an id. */
 function digestOf(id: string): string {
-  return createHash("sha256").update(id).digest("hex").slice(0, digits);
+  return hash("sha256", id).slice(0, digits);
 }

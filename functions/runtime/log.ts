@@ -203,7 +203,9 @@ function withoutIds({ subject, subjects, ...rest }: LogFields): object {
     ...rest,
     ...present({
       subject: subject && loggedName(subject),
-      subjects: subjects?.map((event) => [loggedName(event.subject), event.endpoint ?? []].flat().join("/")),
+      subjects: subjects?.map(
+        ({ subject: each, endpoint }) => `${loggedName(each)}${endpoint === undefined ? "" : `/${endpoint}`}`,
+      ),
     }),
   };
 }

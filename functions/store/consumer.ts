@@ -92,20 +92,18 @@ async function readMessage(record: SQSRecord, dependencies: ConsumerDependencies
       envelope: await ownEnvelope(envelope, mapped, dependencies),
       webhook: envelope.id,
     };
-    return "facts" in part ? { ...part, receipt: receiptOf(part, message) } : part;
+    if (!("facts" in part)) return part;
+    return { ...part, receipt: receiptOf(part.id, part.facts, part.envelope, message) };
   });
   return { record, parts: await Promise.all(parts), isList: events.some(({ text }) => text !== undefined) };
 }
 
 function receiptOf(
-  {
-    id,
-    facts,
-    envelope,
-  }: { readonly id: string; readonly facts: EventAttributes; readonly envelope: Envelope },
+  id: string,
+  facts: EventAttributes,
+  { kind, receivedAt, body }: Envelope,
   message: Receipt["message"],
 ): Receipt {
-  const { kind, receivedAt, body } = envelope;
   const reconciled = body.type === "facts" ? { reconciled: true as const } : {};
   return { event: { ...facts, id, kind, receivedAt, ...reconciled }, body, message };
 }
@@ -153,18 +151,10 @@ async function record(
   const stored = parts.filter((part) => "receipt" in part);
   const results = stored.length === 0 ? [] : await recordReceipts(stored.map(({ receipt }) => receipt));
   for (const [index, part] of stored.entries()) outcomes.set(part, results[index] ?? failureOf(undefined));
-  for (const [code, outcome] of [
-    ["EVENT_STORED", "first"],
-    ["EVENT_DUPLICATE", "duplicate"],
-  ] as const)
-    logReceipts(
-      code,
-      stored.filter((part) => outcomes.get(part) === outcome),
-      log,
-    );
-  const leftOut = stored
-    .filter((part) => outcomes.get(part) === "first")
-    .flatMap((part) => part.leftOut?.map((name) => ({ name, part })) ?? []);
+  const having = (outcome: ReceiptOutcome) => stored.filter((part) => outcomes.get(part) === outcome);
+  logReceipts("EVENT_STORED", having("first"), log);
+  logReceipts("EVENT_DUPLICATE", having("duplicate"), log);
+  const leftOut = having("first").flatMap((part) => part.leftOut?.map((name) => ({ name, part })) ?? []);
   for (const [name, some] of Map.groupBy(leftOut, (each) => each.name))
     log("ATTRIBUTE_LEFT_OUT", { ...idsOf(some.map(({ part }) => part)), name, count: some.length });
   const ignored = parts.filter((part) => "ignored" in part);
