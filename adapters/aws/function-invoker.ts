@@ -1,7 +1,7 @@
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { permanent, retryable } from "../../domain/core/failures.ts";
+import { failureOf, permanent, retryable } from "../../domain/core/failures.ts";
 import { fieldsOf, optionalText, parseJson } from "../../domain/core/parse.ts";
 
 /** The credentials and region of the caller, as in the configuration of an AWS client. */
@@ -33,16 +33,18 @@ export async function signedFetch(
  */
 export function backgroundInvoker(caller: Caller, functionName: string, event: object = {}) {
   const { AWS_REGION = "", AWS_ENDPOINT_URL } = process.env;
-  const suffix = AWS_REGION.startsWith("eusc-") ? "amazonaws.eu" : "amazonaws.com";
+  const [partition = ""] = AWS_REGION.split("-");
+  const suffix = { cn: "amazonaws.com.cn", eusc: "amazonaws.eu" }[partition] ?? "amazonaws.com";
   const lambda = AWS_ENDPOINT_URL ?? `https://lambda.${AWS_REGION}.${suffix}`;
   const url = new URL(`/2015-03-31/functions/${functionName}/invocations`, lambda);
   const headers = { "x-amz-invocation-type": "Event" };
   const request = { method: "POST", headers, body: JSON.stringify(event) };
   return async (): Promise<void> => {
     for (let attempt = 1; ; attempt += 1) {
-      const { status } = await signedFetch(caller, url, request);
-      if (status === 202) return;
-      if (attempt === maxAttempts) throw retryable(`Lambda answered ${status} to an invocation`);
+      const answered = signedFetch(caller, url, request).then(({ status }) => status);
+      const outcome = await answered.catch((error: unknown) => failureOf(error).reason);
+      if (outcome === 202) return;
+      if (attempt === maxAttempts) throw retryable(`Lambda refused an invocation: ${outcome}`);
     }
   };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { backgroundInvoker } from "../../../adapters/aws/function-invoker.ts";
 
@@ -10,18 +10,22 @@ describe("invoking a function in the background", () => {
     region: "eu-central-1",
     credentials: { accessKeyId: "test", secretAccessKey: "test", sessionToken: "session" },
   };
+  /** In place of a status: the connection ends without an answer. */
+  const lost = 0;
   let statuses: number[];
   let requests: { method: string | undefined; url: string | undefined; headers: object; body: string }[];
   const server = createServer(async (request, response) => {
     const { method, url } = request;
     requests.push({ method, url, headers: headersOf(request), body: await text(request) });
-    response.writeHead(statuses.shift() ?? 202).end();
+    const status = statuses.shift() ?? 202;
+    if (status === lost) request.socket.destroy();
+    else response.writeHead(status).end();
   });
-  const endpoint = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let endpoint: string;
 
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    vi.stubEnv("AWS_ENDPOINT_URL", endpoint());
+    endpoint = `http://127.0.0.1:${await listen(server)}`;
+    vi.stubEnv("AWS_ENDPOINT_URL", endpoint);
   });
   beforeEach(() => {
     statuses = [];
@@ -29,7 +33,7 @@ describe("invoking a function in the background", () => {
   });
   afterAll(async () => {
     vi.unstubAllEnvs();
-    await new Promise((resolve) => server.close(resolve));
+    await closeServer(server);
   });
 
   /** Those that Lambda reads, with what the signature is for. */
@@ -45,7 +49,7 @@ describe("invoking a function in the background", () => {
 
   it("sends what the SDK's client sends", async () => {
     await backgroundInvoker(caller, "reconcile", { lost: "users" })();
-    const client = new LambdaClient({ ...caller, endpoint: endpoint() });
+    const client = new LambdaClient({ ...caller, endpoint });
     const [FunctionName, Payload] = ["reconcile", JSON.stringify({ lost: "users" })];
     await client.send(new InvokeCommand({ FunctionName, InvocationType: "Event", Payload }));
     client.destroy();
@@ -57,12 +61,12 @@ describe("invoking a function in the background", () => {
     });
   });
 
-  it("retries twice while Lambda does not accept the invocation, then throws", async () => {
-    statuses = [429, 500];
+  it("retries twice while Lambda does not accept the invocation or answer, then throws", async () => {
+    statuses = [429, lost];
     await backgroundInvoker(caller, "refresh")();
     expect(requests).toHaveLength(3);
     statuses = [500, 500, 500];
-    await expect(backgroundInvoker(caller, "refresh")()).rejects.toThrow("Lambda answered 500");
+    await expect(backgroundInvoker(caller, "refresh")()).rejects.toThrow("Lambda refused an invocation: 500");
     expect(requests).toHaveLength(6);
   });
 });
