@@ -2,10 +2,9 @@ import { JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
 import { Functions } from "@aws-lambda-powertools/jmespath/functions";
 import type { JSONObject } from "@aws-lambda-powertools/jmespath/types";
 import { permanent } from "../../domain/core/failures.ts";
-import { mergeEach } from "../../domain/event/lists.ts";
 import { exactNumber, hasRawNumber, isRawNumber } from "../../domain/event/lossless-json.ts";
 import type { Search } from "../../domain/event/mapping.ts";
-import { quotedInExpression } from "../../domain/event/mapping-source.ts";
+import { mergeEach, quotedInExpression } from "../../domain/event/mapping-source.ts";
 
 /** An expression calculates with a raw number, which the library treats as an object. */
 class InexactError extends JMESPathTypeError {

@@ -1,9 +1,10 @@
-import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { parseRun, type Run } from "../../domain/reconcile/reconciliation.ts";
 import { parseRunRequest, type RunRequest } from "../../domain/reconcile/run-request.ts";
+import { parseReplayRun, type ReplayRun } from "../../domain/recovery/replay-run.ts";
 import { isWritten, itemReader } from "../dynamodb/batching.ts";
-import { itemVersion, type Key, reconciliationKey, runRequestKey } from "../dynamodb/keys.ts";
+import { itemVersion, type Key, reconciliationKey, replayKey, runRequestKey } from "../dynamodb/keys.ts";
 
 /** Stores the progress of some work between its steps. */
 export type Checkpoint<T> = {
@@ -71,4 +72,28 @@ export function checkpointAt<T extends { readonly version: number }>(
       return isSaved ? next : undefined;
     },
   };
+}
+
+/** Stores the progress of a replay, so that anybody with access to the table can resume it. */
+export type ReplayCheckpoint = Checkpoint<ReplayRun> & { readonly remove: () => Promise<void> };
+
+/** How long an interrupted replay can be resumed. */
+const keptForSeconds = 7 * 86_400;
+
+export function replayRuns(
+  client: DynamoDBClient,
+  tableName: string,
+  now: () => Date,
+): (id: string) => ReplayCheckpoint {
+  return (id) => ({
+    ...checkpointAt(client, tableName, {
+      key: replayKey(id),
+      attribute: "replay",
+      parse: parseReplayRun,
+      expiresAt: () => Math.floor(now().getTime() / 1000) + keptForSeconds,
+    }),
+    remove: async () => {
+      await client.send(new DeleteItemCommand({ TableName: tableName, Key: marshall(replayKey(id)) }));
+    },
+  });
 }

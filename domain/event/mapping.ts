@@ -11,14 +11,15 @@ import {
   type WebhookEventType,
 } from "./events.ts";
 import { isClean } from "./json.ts";
-import { hasSeveral, takesByPosition } from "./lists.ts";
 import { isRawNumber } from "./lossless-json.ts";
 import {
+  hasSeveral,
   headersRead,
   type MappedHeaders,
   type MappingSource,
   parseSource,
   type Search,
+  takesByPosition,
   valueAt,
 } from "./mapping-source.ts";
 import { canonicalId, isUuid } from "./subjects.ts";

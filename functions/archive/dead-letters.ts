@@ -4,7 +4,7 @@ import { s3Client } from "../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { numberOf, textsOf } from "../../domain/core/parse.ts";
-import { reservedSecondsOf } from "../../domain/fetch/waiting.ts";
+import { reservedSecondsOf } from "../../domain/fetch/task.ts";
 import { namesIn, queuesBeside, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged, sanitizeErrors } from "../runtime/log.ts";
 import { archiver } from "./archiver.ts";

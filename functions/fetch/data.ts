@@ -11,7 +11,7 @@ import { keptPages, overflowBucket } from "../../adapters/s3/overflow-bucket.ts"
 import { batchingSender, messageVisibility, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, parseTexts, textsOf } from "../../domain/core/parse.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
-import { giveUpLimits, parseRetrySettings, reservedSecondsOf } from "../../domain/fetch/waiting.ts";
+import { giveUpLimits, parseRetrySettings, reservedSecondsOf } from "../../domain/fetch/task.ts";
 import { parseAwaited } from "../../domain/readiness/readiness.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";

@@ -10,8 +10,8 @@ import type { Mutex } from "../../domain/core/mutex.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { DeliveredTask } from "../../domain/fetch/coverage.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import type { GiveUpLimits, RetrySettings } from "../../domain/fetch/task.ts";
 import { type FetchTask, groupOf, readTask } from "../../domain/fetch/task.ts";
-import type { GiveUpLimits, RetrySettings } from "../../domain/fetch/waiting.ts";
 import type { Awaited } from "../../domain/readiness/readiness.ts";
 import type { Log } from "../runtime/log.ts";
 

@@ -6,11 +6,13 @@ import { correlationIdIn, millisecondsSince } from "../../domain/event/events.ts
 import {
   type DocumentTask,
   type FetchTask,
+  isGivenUp,
   isOfReceipt,
+  type RetrySettings,
   readTask,
   type StateTask,
+  waitFor,
 } from "../../domain/fetch/task.ts";
-import { isGivenUp, type RetrySettings, waitFor } from "../../domain/fetch/waiting.ts";
 import {
   type Failed,
   type HandleFailures,

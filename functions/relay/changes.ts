@@ -14,7 +14,7 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { parkedBatches, parkedChanges, recordMarks } from "../../adapters/streams/change-stream.ts";
 import { isFields, numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
-import { reservedSecondsOf } from "../../domain/fetch/waiting.ts";
+import { reservedSecondsOf } from "../../domain/fetch/task.ts";
 import { unreadDocuments } from "../../domain/message/document-reference.ts";
 import { parseSubscribers } from "../../domain/message/message.ts";
 import { parseReadinessSettings } from "../../domain/readiness/readiness.ts";

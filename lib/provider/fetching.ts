@@ -3,7 +3,7 @@ import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
-import { maxReceiveCount } from "../../domain/fetch/waiting.ts";
+import { maxReceiveCount } from "../../domain/fetch/task.ts";
 import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { pipelineName } from "../instance.ts";

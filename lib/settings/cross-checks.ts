@@ -1,7 +1,7 @@
 import { webhookKinds } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
 import { longestCallInSeconds } from "../../domain/fetch/provider-settings.ts";
-import { giveUpLimits, longestOutageInHours, reservedSecondsOf } from "../../domain/fetch/waiting.ts";
+import { giveUpLimits, longestOutageInHours, reservedSecondsOf } from "../../domain/fetch/task.ts";
 import { wants } from "../../domain/message/message.ts";
 import { endpointOfDays } from "../../domain/readiness/readiness.ts";
 import { isPlaceholder, isPrivate } from "./provider-schema.ts";

@@ -3,10 +3,14 @@ import { Functions } from "@aws-lambda-powertools/jmespath/functions";
 import { z } from "zod";
 import { mostAttributes } from "../../domain/event/attributes.ts";
 import { type WebhookKind, webhookEventTypes } from "../../domain/event/events.ts";
-import { mergeEach } from "../../domain/event/lists.ts";
 import { hasRawNumber, parseExact } from "../../domain/event/lossless-json.ts";
 import { ignored, type KindMapping } from "../../domain/event/mapping.ts";
-import { changesByTry, mayHoldCredential, quotedInExpression } from "../../domain/event/mapping-source.ts";
+import {
+  changesByTry,
+  mayHoldCredential,
+  mergeEach,
+  quotedInExpression,
+} from "../../domain/event/mapping-source.ts";
 import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section, text } from "./setting-types.ts";
 

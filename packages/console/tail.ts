@@ -3,8 +3,7 @@ import type { ServerResponse } from "node:http";
 import { explain } from "@income-events/cli/core/command-error.ts";
 import { waitUnlessAborted } from "@income-events/cli/core/interruption.ts";
 import { type Happening, happeningOf } from "@income-events/cli/events/event-tail.ts";
-import { followStream } from "../../adapters/streams/stream-follower.ts";
-import { streamOf } from "../../adapters/streams/table-stream.ts";
+import { followStream, streamOf } from "../../adapters/streams/stream-follower.ts";
 import { securityHeaders } from "./access.ts";
 import type { ConsoleContext } from "./route.ts";
 

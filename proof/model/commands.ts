@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { giveUpLimits } from "../../domain/fetch/waiting.ts";
+import { giveUpLimits } from "../../domain/fetch/task.ts";
 import { userRules } from "../../domain/readiness/readiness.ts";
 import { type Fault, faults } from "./processes.ts";
 import { expectAlways, expectAtRest, expectLatestAttributes } from "./promises.ts";

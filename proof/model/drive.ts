@@ -1,4 +1,4 @@
-import { giveUpLimits } from "../../domain/fetch/waiting.ts";
+import { giveUpLimits } from "../../domain/fetch/task.ts";
 import { accountIds } from "./provider.ts";
 import type { Simulation } from "./simulation.ts";
 

@@ -12,7 +12,7 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import { giveUpLimits } from "../../domain/fetch/waiting.ts";
+import { giveUpLimits } from "../../domain/fetch/task.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
 import { deadlineKeeper } from "../../functions/readiness/deadline-keeper.ts";
 import { receiver } from "../../functions/receive/receiver.ts";

@@ -1,6 +1,6 @@
 import type { SQSRecord } from "aws-lambda";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
-import { maxReceiveCount } from "../../domain/fetch/waiting.ts";
+import { maxReceiveCount } from "../../domain/fetch/task.ts";
 import { sqsEvent } from "../support/invocations.ts";
 
 /** Times are milliseconds since 1970 by SQS's clock. */

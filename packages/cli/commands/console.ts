@@ -4,7 +4,7 @@ import { consoleRoutes } from "@income-events/console/routes.ts";
 import { startConsole } from "@income-events/console/server.ts";
 import { createTail } from "@income-events/console/tail.ts";
 import type { Command } from "commander";
-import { streamOf } from "../../../adapters/streams/table-stream.ts";
+import { streamOf } from "../../../adapters/streams/stream-follower.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { type ReplayCheckpoint, replayRuns } from "../../../adapters/dynamodb/replay-runs.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { type ReplayCheckpoint, replayRuns } from "../../../adapters/streams/checkpoint.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
 import { messageSource } from "../../../domain/message/message-schemas.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";

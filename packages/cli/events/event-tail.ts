@@ -1,6 +1,5 @@
 import { readChange, type StreamRecord } from "../../../adapters/streams/change-stream.ts";
-import { followStream } from "../../../adapters/streams/stream-follower.ts";
-import { streamOf } from "../../../adapters/streams/table-stream.ts";
+import { followStream, streamOf } from "../../../adapters/streams/stream-follower.ts";
 import { isFields } from "../../../domain/core/parse.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";

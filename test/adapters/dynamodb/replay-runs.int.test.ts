@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { type AuditTrail, auditTrail } from "../../../adapters/dynamodb/audit-trail.ts";
 import { auditKey, replayKey } from "../../../adapters/dynamodb/keys.ts";
-import { type ReplayCheckpoint, replayRuns } from "../../../adapters/dynamodb/replay-runs.ts";
+import { type ReplayCheckpoint, replayRuns } from "../../../adapters/streams/checkpoint.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import { describeOnEachTable, describeOnTables } from "../../support/engines.ts";

@@ -4,8 +4,7 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { followStream } from "../../../adapters/streams/stream-follower.ts";
-import { streamOf } from "../../../adapters/streams/table-stream.ts";
+import { followStream, streamOf } from "../../../adapters/streams/stream-follower.ts";
 import {
   describeOnEachTable,
   startTestSystem,

@@ -7,7 +7,7 @@ import {
   parseProviderSettings,
   readPath,
 } from "../../../domain/fetch/provider-settings.ts";
-import { parseRetrySettings } from "../../../domain/fetch/waiting.ts";
+import { parseRetrySettings } from "../../../domain/fetch/task.ts";
 import { parseSubscribers } from "../../../domain/message/message.ts";
 import { parseOwnWebhooks } from "../../../domain/reconcile/registrations.ts";
 

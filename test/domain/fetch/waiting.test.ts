@@ -5,7 +5,7 @@ import {
   longestOutageInHours,
   maxReceiveCount,
   waitFor,
-} from "../../../domain/fetch/waiting.ts";
+} from "../../../domain/fetch/task.ts";
 
 const pace = { baseSeconds: 2, maxSeconds: 900 };
 const day = 86_400;

@@ -9,8 +9,7 @@ import {
   unreachable,
   waiting,
 } from "../../../domain/core/failures.ts";
-import { documentTask, writeTask } from "../../../domain/fetch/task.ts";
-import { giveUpLimits } from "../../../domain/fetch/waiting.ts";
+import { documentTask, giveUpLimits, writeTask } from "../../../domain/fetch/task.ts";
 import type { FetcherDependencies } from "../../../functions/fetch/delivered-tasks.ts";
 import { decideRetry } from "../../../functions/fetch/fetcher.ts";
 import { sqsEvent } from "../support/lambda.ts";

@@ -22,9 +22,9 @@ import {
   type DocumentTask,
   documentTask,
   type FetchTask,
+  giveUpLimits,
   type TaskCause,
 } from "../../../domain/fetch/task.ts";
-import { giveUpLimits } from "../../../domain/fetch/waiting.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { FetcherDependencies } from "../../../functions/fetch/delivered-tasks.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";

@@ -11,8 +11,7 @@ import { keptPages, overflowBucket } from "../../../adapters/s3/overflow-bucket.
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { messageDigest } from "../../../domain/fetch/coverage.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
-import { type DocumentTask, documentTask, writeTask } from "../../../domain/fetch/task.ts";
-import { giveUpLimits } from "../../../domain/fetch/waiting.ts";
+import { type DocumentTask, documentTask, giveUpLimits, writeTask } from "../../../domain/fetch/task.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
 import { fetchedDocuments } from "./fetched-documents.ts";

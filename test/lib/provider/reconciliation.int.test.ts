@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { giveUpLimits, maxReceiveCount, waitFor } from "../../../domain/fetch/waiting.ts";
+import { giveUpLimits, maxReceiveCount, waitFor } from "../../../domain/fetch/task.ts";
 import { logCodes } from "../../../functions/runtime/log.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { nameOf, productionSettings, synthesized } from "../synthesized.ts";

@@ -9,7 +9,7 @@ import { FailureError, failureOf } from "../../../domain/core/failures.ts";
 import { outcomeOf } from "../../../domain/fetch/answer.ts";
 import { pagingStyles } from "../../../domain/fetch/paging.ts";
 import { fillPath, parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
-import { waitFor } from "../../../domain/fetch/waiting.ts";
+import { waitFor } from "../../../domain/fetch/task.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
 import { readListed } from "../../../domain/state/listing.ts";
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
