@@ -16,7 +16,6 @@ import { scanTable } from "./table-scan.ts";
 
 /** A stored event without its body, and how often it was received. */
 export type StoredEvent = { readonly event: IncomeEvent; readonly receipts: Receipts };
-export type EventPage = { readonly events: readonly StoredEvent[]; readonly examined: number };
 export type EventDetails = { readonly body: Body; readonly keptUntil: Date };
 
 /** Reads and erases stored events, for operators' commands. */

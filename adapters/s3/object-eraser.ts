@@ -1,8 +1,6 @@
 import { DeleteObjectCommand, paginateListObjectsV2, type S3Client } from "@aws-sdk/client-s3";
 import { keepsNoVersions, type PurgeVersions } from "./object-versions.ts";
 
-export type StoredObject = { readonly key: string; readonly bytes: number };
-
 /** Deletes objects of a bucket. Deleting a missing object succeeds. */
 export function objectEraser(client: S3Client, bucket: string, purge: PurgeVersions = keepsNoVersions) {
   const remove = async (key: string) => {

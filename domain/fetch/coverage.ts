@@ -32,18 +32,6 @@ export type ReadInPages = Coverage & {
   readonly known: number | undefined;
 };
 
-/** One call for a document, and the outcome for each task in its batch. */
-export type PlannedRead<T> = ReadInPages & {
-  /** Complete without a call. */
-  readonly skipped: readonly T[];
-  /** Complete after the call's write. If empty, no call is made. */
-  readonly covered: readonly T[];
-  /** Planned again after this call, because they arrived after the request of the first page. */
-  readonly waiting: readonly T[];
-  /** Whether the call continues after pages that an earlier run read. */
-  readonly isResumed: boolean;
-};
-
 /** A message id in `by`. The digest is long enough that two messages of a document never collide. */
 export function messageDigest(messageId: string): string {
   return createHash("sha256").update(messageId).digest("base64url").slice(0, 12);
@@ -110,12 +98,15 @@ function isInFuture(asOf: number, now: number): boolean {
  * Plans the call for the tasks of one document.
  * @param pages what an earlier run read for the first of these tasks
  * @param now as `timeBefore` returns it
+ * @returns the call, with the tasks that are complete without it (`skipped`) and after its write (`covered`; if empty,
+ * no call is made), and those that are planned again after it, because they arrived after the request of the first
+ * page (`waiting`). `isResumed`: it continues after pages that an earlier run read.
  */
 export function planRead<T extends DeliveredTask>(
   tasks: readonly T[],
   document: Coverage | undefined,
   { pages, now }: { readonly pages?: ReadInPages | undefined; readonly now: number },
-): PlannedRead<T> {
+) {
   const isDone = (task: T) => isCovered(task, document, now);
   const open = tasks.filter((task) => !isDone(task));
   const common = { skipped: tasks.filter(isDone), known: document?.asOf };
