@@ -34,7 +34,7 @@ function parseErasureKey(text: string): string {
   return textOf(fieldsOf(parseJson(text, "the erasure key"), "the erasure key"), "key");
 }
 
-/** How long a read is remembered, and by which clocks. */
+/** How long a read is remembered, by clocks of which at least one always advances. */
 type Memory = { readonly clocks?: readonly (() => number)[]; readonly seconds?: number };
 
 /** The first may be set back; the second stops while Lambda freezes the process. */
@@ -46,7 +46,6 @@ const processClocks = [() => Date.now(), () => performance.now()];
  */
 export type FindErased = (subjects: readonly Subject[]) => Promise<ReadonlySet<string>>;
 
-/** @param clocks milliseconds of clocks, of which at least one always advances */
 export function findErased(
   read: ReadKey,
   digestOf: DigestOf,
@@ -58,11 +57,7 @@ export function findErased(
     const readAt = clocks.map((clock) => clock());
     const isRecent = (earlier: readonly number[]) =>
       readAt.every((time, index) => time - (earlier[index] ?? 0) < seconds * 1_000);
-    // In the order of their reads.
-    for (const [name, earlier] of unerased) {
-      if (isRecent(earlier)) break;
-      unerased.delete(name);
-    }
+    for (const [name, earlier] of unerased) if (!isRecent(earlier)) unerased.delete(name);
     const named = new Map(
       subjects.map((subject) => [nameOf(subject), subject] as const).filter(([name]) => !unerased.has(name)),
     );

@@ -53,6 +53,30 @@ describe("a function that looks for erased subjects", () => {
     expect([...(await find([ada]))]).toEqual(["user/ada"]);
   });
 
+  test("forgets a slow read in time, even if it ended after a quicker one that began later", async () => {
+    const slow = Promise.withResolvers<undefined>();
+    let answer: (() => Promise<undefined>) | undefined = () => slow.promise;
+    const findSlowly = findErased(
+      async () => {
+        const read = answer;
+        answer = undefined;
+        if (read !== undefined) return read();
+        return erased.size > 0 ? {} : undefined;
+      },
+      async ({ id }) => id,
+      { clocks: [() => clocks.wall] },
+    );
+    const begun = findSlowly([ada]);
+    await Promise.resolve();
+    pass(1);
+    await findSlowly([bea]);
+    slow.resolve(undefined);
+    await begun;
+    erased.add("ada");
+    pass(unerasedSeconds - 1);
+    expect([...(await findSlowly([ada]))]).toEqual(["user/ada"]);
+  });
+
   test("reads erased subjects each time: a tombstone ends", async () => {
     erased.add("ada");
     expect([...(await find([ada]))]).toEqual(["user/ada"]);
