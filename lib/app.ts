@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { App, AppProps } from "aws-cdk-lib";
 import { checkStage } from "./construct/own-settings.ts";
 import { createBundler } from "./function/bundle.ts";
+import type { CodeOf } from "./function/pipeline-function.ts";
 import { readSettings } from "./settings/settings.ts";
 
 const repository = join(import.meta.dirname, "..");
@@ -26,8 +27,8 @@ export async function synthesize(props: AppProps = {}, bundle = () => createBund
   using bundler = await bundling;
   const app = new App(props);
   const written = settingsOf(app);
-  const codeOf = (entry: string, slice: unknown) => {
-    const { directory, digest } = bundler.codeOf(entry, slice);
+  const codeOf: CodeOf = (entry, slice, name) => {
+    const { directory, digest } = bundler.codeOf(entry, slice, name);
     return lambda.Code.fromAsset(directory, { assetHash: digest });
   };
   new IncomeEventsStack(app, `income-events-${written.stage}`, { ...written, codeOf });

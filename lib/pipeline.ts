@@ -118,7 +118,7 @@ export class Pipeline {
 
   #madeFunctions(): ReadonlyMap<string, lambda.IFunction> {
     const functions = this.#scope.node.findAll().filter((each) => each instanceof PipelineFunction);
-    return new Map(functions.map(({ entryName, lambda: made }) => [entryName, made]));
+    return new Map(functions.map(({ nameInLogs, lambda: made }) => [nameInLogs, made]));
   }
 
   #addHandles(): ReadonlyMap<string, lambda.IFunction> {

@@ -1,5 +1,5 @@
 import middy from "@middy/core";
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from "aws-lambda";
 import { plainBody } from "../../adapters/aws/content.ts";
 import { type OverflowBucket, sizedEnvelope } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
@@ -13,7 +13,7 @@ import {
   type WebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
 import { bodyOf, envelopeVersion, identify } from "../../domain/event/envelope.ts";
-import { canaryBytes, canaryIn, type WebhookKind } from "../../domain/event/events.ts";
+import { canaryBytes, canaryIn, type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
 import { type CredentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
@@ -290,4 +290,28 @@ function answerFailures(kind: WebhookKind, log: Log): middy.MiddlewareObj<Event,
 function tryAgain(kind: WebhookKind, error: unknown, log: Log, correlationId?: string): Result {
   log("WEBHOOK_FAILED", { kind, correlationId, reason: failureOf(error).reason });
   return answer(503, "try again", { "retry-after": "30" });
+}
+
+/**
+ * Receives webhooks at paths that match no route: in another letter case, or with a trailing or double slash.
+ * Other paths get 404, which the API's access log counts.
+ */
+export function otherPaths<Receiver extends (event: Event, context: Context) => Promise<Result>>(
+  receiverOf: (kind: WebhookKind) => Receiver,
+) {
+  const receivers = new Map<WebhookKind, Receiver>();
+  return async (event: Event, context: Context): Promise<Result> => {
+    const kind = kindOfPath(event.rawPath);
+    if (kind === undefined) return answer(404, "not found");
+    const receive = receivers.get(kind) ?? receiverOf(kind);
+    receivers.set(kind, receive);
+    return receive(event, context);
+  };
+}
+
+/** @returns undefined if the path belongs to no kind */
+export function kindOfPath(path: string): WebhookKind | undefined {
+  const [webhooks, name, ...more] = path.toLowerCase().split("/").filter(Boolean);
+  if (webhooks !== "webhooks" || more.length > 0) return undefined;
+  return webhookKinds.find((kind) => kind === name);
 }

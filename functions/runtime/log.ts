@@ -182,7 +182,7 @@ export type LogFields = {
 
 export type Log = (code: LogCode, fields?: LogFields) => void;
 
-/** Constant in the bundle: its entry file, for example `store/users`. */
+/** For example `store/users`. */
 const name = process.env.FUNCTION_NAME;
 let requestId: string | undefined;
 

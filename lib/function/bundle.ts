@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BuildOptions, type BuildResult, build, type Metafile, type Plugin } from "esbuild";
 import { type Files, type WrittenCode, writeCode } from "./code-files.ts";
-import { nameOf } from "./entry-name.ts";
 
 /** Code of one function: file contents by name, relative to the bundle. */
 export type Bundle = {
@@ -124,7 +123,7 @@ function bundleOf(entry: string, built: Built): Bundle {
     );
   }
   const files = new Map([
-    ["index.mjs", Buffer.from(`process.env.FUNCTION_NAME=${JSON.stringify(nameOf(entry))};\n${main.code}`)],
+    ["index.mjs", Buffer.from(main.code)],
     ...lazy.map(({ name, output }) => [`lazy/${name}.mjs`, Buffer.from(output.code)] as const),
   ]);
   if (lazy.length > 0) files.set("package.json", Buffer.from(packageFile));
@@ -155,7 +154,7 @@ function importsOf({ imports }: Metafile["outputs"][string]) {
 /** Bundles on disk during a synthesis: `using bundler = await createBundler(…)` removes them at the end. */
 export type Bundler = Disposable & {
   /** @throws unless the entry is a file below `functions/` that exports a handler */
-  readonly codeOf: (entry: string, settings: unknown) => WrittenCode;
+  readonly codeOf: (entry: string, settings: unknown, name: string) => WrittenCode;
 };
 
 /** Bundles all entry files. @throws like `bundle` */
@@ -163,10 +162,10 @@ export async function createBundler(repository: string): Promise<Bundler> {
   const bundles = await bundleAll(repository, entriesIn(repository));
   const root = mkdtempSync(join(tmpdir(), "income-events-bundles-"));
   return {
-    codeOf: (entry, settings) => {
+    codeOf: (entry, settings, name) => {
       const code = bundles.get(entry);
       if (code === undefined) throw new Error(`${entry} exports no handler`);
-      return writeCode(join(root, withoutEnding(entry)), code.files, settings);
+      return writeCode(join(root, name), code.files, settings);
     },
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   };

@@ -6,11 +6,14 @@ import { Construct } from "constructs";
 import { acknowledgeWildcard } from "../acknowledgements.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type DataKeys, keyPermissions } from "../storage/encryption.ts";
-import { nameOf } from "./entry-name.ts";
 import { allow, wildcardsOf } from "./permissions.ts";
 
-/** Returns the code of an entry file (relative to the repository), with its settings beside it. */
-export type CodeOf = (entry: string, settings: unknown) => lambda.Code;
+/**
+ * Returns the code of a function with its settings beside it.
+ * @param entry file, relative to the repository; several functions can share one
+ * @param name of the function, which no other has
+ */
+export type CodeOf = (entry: string, settings: unknown, name: string) => lambda.Code;
 
 /** Options that all functions of a stack share. */
 export type FunctionDefaults = DataKeys & {
@@ -30,6 +33,8 @@ type FunctionSize = {
 
 export type PipelineFunctionProps = FunctionDefaults & {
   readonly entry: string;
+  /** Name in log lines, such as `store/users`; by default that of the entry file below `functions/`. */
+  readonly name?: string;
   readonly description: string;
   readonly size: FunctionSize;
   /** Values that are known only at deploy time; everything else is in `settings`. */
@@ -52,13 +57,12 @@ export class PipelineFunction extends Construct {
   readonly lambda: lambda.Function;
   readonly timeout: Duration;
   readonly logGroup: logs.LogGroup;
-  /** Name in log lines, such as `store/users`. */
-  readonly entryName: string;
+  readonly nameInLogs: string;
 
   constructor(scope: Construct, id: string, props: PipelineFunctionProps) {
     super(scope, id);
     this.timeout = Duration.seconds(props.size.timeoutSeconds);
-    this.entryName = nameOf(props.entry);
+    this.nameInLogs = props.name ?? nameOf(props.entry);
     this.logGroup = new logs.LogGroup(this, "Logs", {
       retention: props.logRetentionInDays,
       ...(props.dataKey && { encryptionKey: props.dataKey }),
@@ -80,7 +84,7 @@ export class PipelineFunction extends Construct {
     }
     this.lambda = new lambda.Function(this, "Function", {
       description: props.description,
-      code: props.codeOf(props.entry, props.settings),
+      code: props.codeOf(props.entry, props.settings, this.nameInLogs),
       handler: "index.handler",
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -89,7 +93,7 @@ export class PipelineFunction extends Construct {
       ...(props.size.reservedConcurrency !== undefined && {
         reservedConcurrentExecutions: props.size.reservedConcurrency,
       }),
-      environment: { ...props.environment },
+      environment: { FUNCTION_NAME: this.nameInLogs, ...props.environment },
       logGroup: this.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       // Metric filters read lines of level INFO; a higher level would silence their alarms.
@@ -101,6 +105,10 @@ export class PipelineFunction extends Construct {
       ...(isTraced ? { tracing: lambda.Tracing.ACTIVE, role: role.withoutPolicyUpdates() } : { role }),
     });
   }
+}
+
+function nameOf(entry: string): string {
+  return entry.replace(/^functions\//, "").replace(/\.ts$/, "");
 }
 
 /** Permissions that Lambda needs, as the function's role, to send traces to X-Ray. */

@@ -6,7 +6,6 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import type { IConstruct } from "constructs";
 import { z } from "zod";
 import { writeCode } from "./code-files.ts";
-import { nameOf } from "./entry-name.ts";
 import type { CodeOf } from "./pipeline-function.ts";
 
 /** In the package, the functions are beside the file into which this module is bundled. */
@@ -31,13 +30,13 @@ export function prebuiltCode(scope: IConstruct): CodeOf {
   if (scope.node.tryGetContext("aws:cdk:disable-asset-staging") === undefined) {
     process.once("exit", () => rmSync(root, { recursive: true, force: true }));
   }
-  return (entry, settings) => {
+  return (entry, settings, name) => {
     const names = functions[entry];
     if (names === undefined) throw new Error(`The package has no function ${entry}: install it again`);
     const files = Object.entries(names).map(
       ([name, kept]) => [name, readFileSync(join(directory, kept))] as const,
     );
-    const written = writeCode(join(root, nameOf(entry)), new Map(files), settings);
+    const written = writeCode(join(root, name), new Map(files), settings);
     return lambda.Code.fromAsset(written.directory, { assetHash: written.digest });
   };
 }

@@ -28,10 +28,10 @@ function afterSomeRuns(refreshEveryMinutes: number, period: Duration) {
 
 function countRunsAsNone(
   scope: Construct,
-  { logGroup, entryName }: PipelineFunction,
+  { logGroup, nameInLogs }: PipelineFunction,
   { metricName }: Metric,
 ): void {
-  const line = { field: "function", texts: [entryName] };
+  const line = { field: "function", texts: [nameInLogs] };
   metricOfLines(scope, logGroup, line, { name: metricName, value: "0" });
 }
 

@@ -26,7 +26,8 @@ export class OtherPaths extends Construct {
     const { reservedConcurrency: _, ...size } = settings.functions.receive;
     this.receive = new PipelineFunction(this, "Receive", {
       ...defaults,
-      entry: "functions/receive/other-paths.ts",
+      name: "receive/other-paths",
+      entry: "functions/receive/webhooks.ts",
       description:
         "Receives webhooks by paths in other letters or with a slash at the end, and answers 404 to others",
       size,

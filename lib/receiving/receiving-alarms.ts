@@ -68,8 +68,8 @@ export class ReceivingAlarms extends Construct {
     const silence = Duration.hours(nothingReceivedHours);
     const { accepted } = this;
     // Each run of the refresher counts as 0 webhooks, so that silence counts only once the stage is deployed.
-    const { logGroup, entryName } = refresh.refresher;
-    const line = { field: "function", texts: [entryName] };
+    const { logGroup, nameInLogs } = refresh.refresher;
+    const line = { field: "function", texts: [nameInLogs] };
     metricOfLines(this, logGroup, line, { name: accepted.metricName, value: "0" });
     const shortest = settings.divideDurationsBy === 1 ? 60 : 1;
     const period = Duration.minutes(Math.max(shortest, Math.ceil(settings.token.refreshEveryMinutes)));

@@ -70,7 +70,8 @@ export class WebhookEndpoint extends Construct {
     const { queue, deadLetterQueue } = this.work;
     return new PipelineFunction(this, "Receive", {
       ...defaults,
-      entry: `functions/receive/${kind}.ts`,
+      name: `receive/${kind}`,
+      entry: "functions/receive/webhooks.ts",
       description: `Receives webhooks of ${kind} and makes them durable in their queue`,
       size: settings.functions.receive,
       environment: {
@@ -80,7 +81,7 @@ export class WebhookEndpoint extends Construct {
         WEBHOOK_SECRET_ARN: secret.secret.secretArn,
         RECONCILE_FUNCTION_NAME: reconciler.functionName,
       },
-      settings: receiverSettings(settings, [kind]),
+      settings: { kind, ...receiverSettings(settings, [kind]) },
       permissions: [
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
         allow(["s3:PutObject"], [overflow.bodiesOf(kind)]),
@@ -109,7 +110,8 @@ export class WebhookEndpoint extends Construct {
     const { queue, deadLetterQueue } = this.work;
     const store = new PipelineFunction(this, "Store", {
       ...defaults,
-      entry: `functions/store/${kind}.ts`,
+      name: `store/${kind}`,
+      entry: "functions/store/events.ts",
       description: `Stores events of ${kind}: one write for each receipt`,
       size: settings.functions.store,
       environment: {

@@ -8,6 +8,7 @@ import type { IConstruct } from "constructs";
 import { webhookKinds } from "../../domain/event/events.ts";
 import { bundleAll, entriesIn } from "../../lib/function/bundle.ts";
 import { writeFiles } from "../../lib/function/code-files.ts";
+import type { CodeOf } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { leftOutOfIds } from "../../lib/instance.ts";
 import { pascalCase } from "../../lib/names.ts";
@@ -71,10 +72,10 @@ async function synthesize(
     outdir: join(directory, "assembly"),
     builtinCloudFormationValidation: false,
   });
-  const codeOf = (entry: string, slice: unknown) => {
+  const codeOf: CodeOf = (entry, slice, name) => {
     const built = bundles.get(entries.get(entry) ?? "");
     if (built === undefined) throw new Error(`${entry} exports no handler`);
-    const target = codeDirectory(directory, entry);
+    const target = join(directory, name);
     writeFiles(target, built.files);
     writeFileSync(join(target, "settings.json"), JSON.stringify(slice));
     return lambda.Code.fromAsset(target);
@@ -91,16 +92,17 @@ async function synthesize(
   app.synth();
   return {
     directory: join(directory, "assembly"),
-    codeOf: (part) => codeDirectory(directory, ourEntries[part]),
+    codeOf: (part) => join(directory, measured[part]),
     memoryMb: byParts((part) => parseSettings(settings, where).functions[part].memoryMb),
   };
 }
 
-const ourEntries: Readonly<Record<Part, string>> = {
-  receive: "functions/receive/accounts.ts",
-  store: "functions/store/accounts.ts",
-  relay: "functions/relay/changes.ts",
-  fetch: "functions/fetch/data.ts",
+/** Functions by their names in log lines. */
+const measured: Readonly<Record<Part, string>> = {
+  receive: "receive/accounts",
+  store: "store/accounts",
+  relay: "relay/changes",
+  fetch: "fetch/data",
 };
 
 /**
@@ -111,10 +113,6 @@ function entryOf(implementation: Implementation, entry: string): string {
   const part = parts.find((name) => entry.startsWith(`functions/${name}/`));
   if (part === undefined) return "proof/bench/references/empty.ts";
   return implementation === "ours" ? entry : `proof/bench/peers/${implementation}/${part}.ts`;
-}
-
-function codeDirectory(root: string, entry: string): string {
-  return join(root, entry.replace(/\.ts$/, ""));
 }
 
 const actions = ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLInsert"].map(

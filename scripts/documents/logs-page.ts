@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { webhookKinds } from "../../domain/event/events.ts";
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
 import { remedies } from "./log-remedies.ts";
 import { table } from "./markdown.ts";
@@ -36,10 +35,10 @@ export function originsOfCodes(): ReadonlyMap<LogCode, readonly string[]> {
   const origins = new Map<LogCode, string[]>();
   for (const entry of entries) {
     for (const code of codesOf(entry)) {
-      origins.set(code, [...(origins.get(code) ?? []), entry.replace(/^functions\/|\.ts$/g, "")]);
+      origins.set(code, [...(origins.get(code) ?? []), nameOf(entry)]);
     }
   }
-  return new Map([...origins].map(([code, names]) => [code, withoutKinds(names)]));
+  return origins;
 }
 
 function codesOf(entry: string): ReadonlySet<LogCode> {
@@ -60,11 +59,8 @@ function filesOf(file: string, found: Set<string> = new Set()): ReadonlySet<stri
   return found;
 }
 
-/** Shortens to `store/*` if every kind's function is included. */
-function withoutKinds(names: readonly string[]): readonly string[] {
-  const folders = [...new Set(names.map((name) => dirname(name)))];
-  return folders.flatMap((folder) => {
-    const own = names.filter((name) => dirname(name) === folder);
-    return webhookKinds.every((kind) => own.includes(`${folder}/${kind}`)) ? [`${folder}/*`] : own;
-  });
+/** Name of an entry file's function in log lines, or the pattern of the names if it has one for each kind. */
+function nameOf(entry: string): string {
+  const name = entry.replace(/^functions\/|\.ts$/g, "");
+  return ["receive/webhooks", "store/events"].includes(name) ? `${dirname(name)}/*` : name;
 }

@@ -6,7 +6,6 @@ import { build } from "esbuild";
 import { fieldsOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import { bundleAll, entriesIn } from "../../lib/function/bundle.ts";
 import { digestOf, writeFiles } from "../../lib/function/code-files.ts";
-import { nameOf } from "../../lib/function/entry-name.ts";
 import { prebuiltList } from "../../lib/function/prebuilt-code.ts";
 import { buildCommands } from "./commands.ts";
 import { forNode, installedTexts } from "./installed-texts.ts";
@@ -39,7 +38,8 @@ async function buildFunctions(dist: string): Promise<readonly string[]> {
   const bundles = await bundleAll(repository, entriesIn(repository));
   const functions = [...bundles].map(([entry, { files }]) => {
     const names = [...files].map(([name, contents]) => {
-      const stem = name === "index.mjs" ? nameOf(entry).replaceAll("/", "--") : parse(name).name;
+      const stem =
+        name === "index.mjs" ? `${parse(dirname(entry)).name}--${parse(entry).name}` : parse(name).name;
       const file = `${stem}.${digestOf(new Map([["", contents]])).slice(0, 12)}${extname(name)}`;
       kept.set(file, contents);
       return [name, file];

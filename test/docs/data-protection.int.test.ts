@@ -49,11 +49,11 @@ describe("the page on data protection", () => {
   });
 
   it("states the days after which items of the table expire, as the functions get them", () => {
-    const days = (entry: string, field: string) =>
-      Number(z.record(z.string(), z.unknown()).parse(stack.bundles.get(entry))[field]);
+    const days = (name: string, field: string) =>
+      Number(z.record(z.string(), z.unknown()).parse(stack.bundles.get(name))[field]);
     const rowOf = (key: string) => rows.find((row) => row.startsWith(`| \`${key}\``));
-    expect(rowOf("EVENT#")).toContain(`${days("functions/store/users.ts", "retentionDays")} days`);
-    expect(rowOf("TOMBSTONE")).toContain(`${days("functions/erase/subjects.ts", "tombstoneDays")} days`);
+    expect(rowOf("EVENT#")).toContain(`${days("store/users", "retentionDays")} days`);
+    expect(rowOf("TOMBSTONE")).toContain(`${days("erase/subjects", "tombstoneDays")} days`);
   });
 
   it("names only resources of the stack", () => {

@@ -24,6 +24,7 @@ import { hrefOfDocument } from "../../domain/message/document-reference.ts";
 import { messageOfDocument } from "../../domain/message/message.ts";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { createBundler } from "../../lib/function/bundle.ts";
+import type { CodeOf } from "../../lib/function/pipeline-function.ts";
 import { readDocument } from "../../packages/subscriber/read-document.ts";
 import { documentRead } from "../domain/samples.ts";
 import { fastEngine } from "../support/engines.ts";
@@ -46,8 +47,8 @@ async function synthesize(directory: string): Promise<void> {
   const local = JSON.parse(readFileSync(join(repository, "stages/local.json"), "utf8"));
   const subscribers = [{ name: "accounts", types: ["account.*"] }, { name: "incomes" }];
   const written = { ...local, subscribers };
-  const codeOf = (entry: string, settings: unknown) =>
-    lambda.Code.fromAsset(bundler.codeOf(entry, settings).directory);
+  const codeOf: CodeOf = (entry, settings, name) =>
+    lambda.Code.fromAsset(bundler.codeOf(entry, settings, name).directory);
   const add = (id: string, more = {}) => {
     const props = { stage: id.toLowerCase(), where: "the test", codeOf, written: { ...written, ...more } };
     return new IncomeEvents(stack, id, props);

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { App, type AppProps } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { z } from "zod";
+import type { CodeOf } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 
 const resource = z.object({
@@ -35,7 +36,7 @@ export type Synthesized = {
   readonly resources: readonly Resource[];
   readonly ofType: (type: string) => readonly Resource[];
   readonly withId: (prefix: string) => Resource;
-  /** Settings by entry file. */
+  /** Settings by function, as it is named in logs. */
   readonly bundles: ReadonlyMap<string, unknown>;
 };
 
@@ -66,8 +67,8 @@ function synthesizeAnew(settings: unknown, stage: string): Synthesized {
 function read(settings: unknown, stage: string, outdir: string): Synthesized {
   const app = quickApp({ outdir });
   const bundles = new Map<string, unknown>();
-  const codeOf = (entry: string, slice: unknown) => {
-    bundles.set(entry, JSON.parse(JSON.stringify(slice)));
+  const codeOf: CodeOf = (_, slice, name) => {
+    bundles.set(name, JSON.parse(JSON.stringify(slice)));
     return lambda.Code.fromInline("// stand-in");
   };
   new IncomeEventsStack(app, `income-events-${stage}`, {

@@ -58,7 +58,7 @@ describe("personal data and secrets in metrics and traces", () => {
       expect(JSON.stringify(Properties.Environment ?? {}), id).not.toMatch(/EXEC_WRAPPER|OTEL|XRAY/);
     }
     for (const entry of [
-      "functions/receive/users.ts",
+      "functions/receive/webhooks.ts",
       "functions/fetch/data.ts",
       "functions/relay/changes.ts",
     ]) {

@@ -1,5 +1,5 @@
 import { expect, it, test } from "vitest";
-import { kindOfPath, otherPaths } from "../../../functions/receive/other-paths.ts";
+import { kindOfPath, otherPaths } from "../../../functions/receive/receiver.ts";
 import { context, httpEvent } from "../support/lambda.ts";
 
 test.each([

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Bundle, bundle, bundleAll, createBundler } from "../../../lib/function/bundle.ts";
+import type { WrittenCode } from "../../../lib/function/code-files.ts";
 
 const repository = join(import.meta.dirname, "../../..");
-const perKind = ["users", "accounts", "endpoints", "company-accounts"];
 const entries = [
-  ...perKind.flatMap((kind) => [`functions/receive/${kind}.ts`, `functions/store/${kind}.ts`]),
-  "functions/receive/other-paths.ts",
+  "functions/receive/webhooks.ts",
+  "functions/store/events.ts",
   "functions/relay/changes.ts",
   "functions/fetch/data.ts",
   "functions/readiness/deadlines.ts",
@@ -134,7 +134,7 @@ describe("bundling", () => {
     const root = repositoryWith("lazy", files);
     expect(codeOf(await bundle(root, "functions/a.ts"))).not.toContain("large thing");
     using bundler = await createBundler(root);
-    const { directory } = bundler.codeOf("functions/a.ts", {});
+    const { directory } = bundler.codeOf("functions/a.ts", {}, "a");
     const { handler } = await import(join(directory, "index.mjs"));
     expect(await handler()).toMatchObject({ large: "large thing" });
   });
@@ -142,32 +142,29 @@ describe("bundling", () => {
   it("gives in one build of all functions the bytes of a build of each", async () => {
     const root = repositoryWith("several", {
       ...files,
-      "functions/b/c.ts": "export const handler = () => process.env.FUNCTION_NAME;",
+      "functions/b/c.ts": "export const handler = () => process.env.TZ;",
     });
     using bundler = await createBundler(root);
     for (const entry of ["functions/a.ts", "functions/b/c.ts"]) {
-      const { directory } = bundler.codeOf(entry, {});
+      const { directory } = bundler.codeOf(entry, {}, entry);
       for (const [name, contents] of (await bundle(root, entry)).files) {
         expect(readFileSync(join(directory, name), "utf8")).toBe(Buffer.from(contents).toString());
       }
     }
   });
 
-  it("reports a function its name", async () => {
-    const root = repositoryWith("named", {
-      "functions/b/c.ts": "const name = process.env.FUNCTION_NAME;\nexport const handler = () => name;",
-    });
-    using bundler = await createBundler(root);
-    const { directory } = bundler.codeOf("functions/b/c.ts", {});
-    const { handler } = await import(join(directory, "index.mjs"));
-    expect(handler()).toBe("b/c");
-    delete process.env.FUNCTION_NAME;
+  it("gives functions that share an entry file settings of their own", async () => {
+    using bundler = await createBundler(repositoryWith("shared", files));
+    const settingsOf = ({ directory }: WrittenCode) =>
+      JSON.parse(readFileSync(join(directory, "settings.json"), "utf8"));
+    const written = ["b/one", "b/two"].map((name) => bundler.codeOf("functions/a.ts", { name }, name));
+    expect(written.map(settingsOf)).toEqual([{ name: "b/one" }, { name: "b/two" }]);
   });
 
   it("gives code a digest that changes with a byte of code or settings, and with nothing else", async () => {
     const digestOf = async (name: string, text: string, settings: object) => {
       using bundler = await createBundler(repositoryWith(name, { ...files, "functions/a.ts": text }));
-      return bundler.codeOf("functions/a.ts", settings).digest;
+      return bundler.codeOf("functions/a.ts", settings, "a").digest;
     };
     const text = files["functions/a.ts"];
     const digest = await digestOf("digest-a", text, { a: 1 });
@@ -178,7 +175,7 @@ describe("bundling", () => {
 
   it("refuses to give code of a file that exports no handler", async () => {
     using bundler = await createBundler(repositoryWith("no-handler", { ...files, "functions/b.ts": "" }));
-    expect(() => bundler.codeOf("functions/b.ts", {})).toThrow("functions/b.ts exports no handler");
+    expect(() => bundler.codeOf("functions/b.ts", {}, "b")).toThrow("functions/b.ts exports no handler");
   });
 
   it("refuses CommonJS code that asks for Node's own modules: as ESM it could not", async () => {
@@ -196,7 +193,7 @@ describe("bundling", () => {
     let place = "";
     {
       using bundler = await createBundler(root);
-      place = bundler.codeOf("functions/a.ts", { a: 1 }).directory;
+      place = bundler.codeOf("functions/a.ts", { a: 1 }, "a").directory;
       expect(JSON.parse(readFileSync(join(place, "settings.json"), "utf8"))).toEqual({ a: 1 });
       expect(existsSync(join(place, "index.mjs"))).toBe(true);
     }

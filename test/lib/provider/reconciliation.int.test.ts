@@ -31,7 +31,7 @@ describe("reconciliation", () => {
         .find(({ Properties }) => Properties.FilterPattern === pattern);
       return JSON.parse(JSON.stringify(found?.Properties.MetricTransformations))[0].MetricName;
     };
-    expect(stack.bundles.get("functions/reconcile/users.ts")).toMatchObject({
+    expect(stack.bundles.get("reconcile/users")).toMatchObject({
       reconcile: { missed: { atMostEveryMinutes: 15, gapMinutes: 10 } },
       metrics: {
         throttled: metricOf('{ $.status = "429" }'),

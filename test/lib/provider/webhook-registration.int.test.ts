@@ -100,16 +100,15 @@ describe("how long a rotation takes", () => {
   });
 
   it("lets the registration read first if the provider lists webhooks", () => {
-    const readsFirst = (more: object) =>
-      synthesized(stage({}, more)).bundles.get("functions/register/webhooks.ts");
+    const readsFirst = (more: object) => synthesized(stage({}, more)).bundles.get("register/webhooks");
     expect(readsFirst({})).toMatchObject({ readsFirst: false });
     expect(readsFirst({ register: { readsFirst: true } })).toMatchObject({ readsFirst: true });
   });
 
   it("reaches receivers and registration", () => {
     const { bundles } = synthesized(stage({}, { webhooks: { secretCacheSeconds: 5 } }));
-    expect(bundles.get("functions/receive/users.ts")).toMatchObject({ secretCacheSeconds: 5 });
-    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({
+    expect(bundles.get("receive/users")).toMatchObject({ secretCacheSeconds: 5 });
+    expect(bundles.get("register/webhooks")).toMatchObject({
       rotation: { propagationSeconds: 10 },
     });
   });

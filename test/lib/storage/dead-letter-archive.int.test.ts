@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { fieldsOf, numberOf, textsOf } from "../../../domain/core/parse.ts";
 import { productionSettings, synthesized } from "../synthesized.ts";
 
-const entry = "functions/archive/dead-letters.ts";
-const limitsOf = (stack: ReturnType<typeof synthesized>) => fieldsOf(stack.bundles.get(entry), entry);
+const name = "archive/dead-letters";
+const limitsOf = (stack: ReturnType<typeof synthesized>) => fieldsOf(stack.bundles.get(name), name);
 const deadLetterQueuesOf = (stack: ReturnType<typeof synthesized>) =>
   stack.ofType("AWS::SQS::Queue").filter(({ id }) => id.includes("DeadLetters"));
 

@@ -50,7 +50,7 @@ describe("a stage with recovery", () => {
   it("lets the eraser delete versions, and makes it do so", () => {
     expect(eraser).toContain("s3:ListBucketVersions");
     expect(eraser).toContain("s3:DeleteObjectVersion");
-    expect(stack.bundles.get("functions/erase/subjects.ts")).toMatchObject({ isVersioned: true });
+    expect(stack.bundles.get("erase/subjects")).toMatchObject({ isVersioned: true });
   });
 
   it("encrypts the vault with a key of your own, which the role of the backups may use", () => {
@@ -62,7 +62,7 @@ describe("a stage with recovery", () => {
 
   it("is absent without the setting", () => {
     expect(production.text).not.toMatch(/AWS::Backup|ObjectVersion|BucketVersions|NoncurrentVersion/);
-    expect(production.bundles.get("functions/erase/subjects.ts")).not.toHaveProperty("isVersioned");
+    expect(production.bundles.get("erase/subjects")).not.toHaveProperty("isVersioned");
   });
 });
 

@@ -8,19 +8,20 @@ import { singleSender } from "../../adapters/sqs/sqs-sender.ts";
 import { parseSourceAddresses } from "../../domain/core/addresses.ts";
 import { fieldsOf, numberOf, optionalBoolean, textsOf } from "../../domain/core/parse.ts";
 import { parseSecretHeader, parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
-import type { WebhookKind } from "../../domain/event/events.ts";
+import { isWebhookKind, type WebhookKind } from "../../domain/event/events.ts";
 import { credentialFields } from "../../domain/event/payload.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { type ReceiverDependencies, receiver } from "./receiver.ts";
+import { otherPaths, type ReceiverDependencies, receiver } from "./receiver.ts";
+
+const settings = readSettings();
 
 /**
  * A receiver's dependencies in AWS. Clients are created once per execution environment.
- * @param prefix of the variables with the queues, in a function that receives several kinds
+ * @param prefix of the variables with the queues, in the function that receives several kinds
  */
-export function liveDependencies(kind: WebhookKind, prefix = ""): ReceiverDependencies {
+function dependenciesOf(kind: WebhookKind, prefix = ""): ReceiverDependencies {
   const now = () => new Date();
-  const settings = readSettings();
   const secret = secretReader(
     new SecretsManagerClient(briefRequests),
     variable("WEBHOOK_SECRET_ARN"),
@@ -49,5 +50,12 @@ export function liveDependencies(kind: WebhookKind, prefix = ""): ReceiverDepend
   };
 }
 
-/** The handler of a function that receives one kind. */
-export const liveHandler = (kind: WebhookKind) => logged(receiver(kind, liveDependencies(kind)));
+/** Prefix of a kind's environment variables. */
+const prefixOf = (kind: string) => `${kind.toUpperCase().replaceAll("-", "_")}_`;
+
+/** Receives the kind in the settings. Without one, it receives all kinds by paths that match no route. */
+export const handler = logged(
+  isWebhookKind(settings.kind)
+    ? receiver(settings.kind, dependenciesOf(settings.kind))
+    : otherPaths((kind) => receiver(kind, dependenciesOf(kind, prefixOf(kind)))),
+);

@@ -12,21 +12,20 @@ import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { consumer } from "./consumer.ts";
 
-/** The handler of a function that stores the events of one kind. Its settings have the kind's mapping. */
-export function liveHandler() {
-  const settings = readSettings();
-  const table = leanClient(new DynamoDBClient({}));
-  const tableName = variable("TABLE_NAME");
-  return logged(
-    consumer({
-      record: eventTable(table, tableName, numberOf(settings, "retentionDays")),
-      recordCanary: canaryTable(batchingWriter(table, tableName), () => new Date()),
-      overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
-      send: sqsSender(leanClient(new SQSClient({}))),
-      deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
-      mapping: parseMapping(settings.mapping),
-      search: jmespathSearch,
-      log,
-    }),
-  );
-}
+const settings = readSettings();
+const table = leanClient(new DynamoDBClient({}));
+const tableName = variable("TABLE_NAME");
+
+/** Stores the events of one kind. The settings have the kind's mapping. */
+export const handler = logged(
+  consumer({
+    record: eventTable(table, tableName, numberOf(settings, "retentionDays")),
+    recordCanary: canaryTable(batchingWriter(table, tableName), () => new Date()),
+    overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
+    send: sqsSender(leanClient(new SQSClient({}))),
+    deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
+    mapping: parseMapping(settings.mapping),
+    search: jmespathSearch,
+    log,
+  }),
+);

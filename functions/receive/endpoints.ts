@@ -1,3 +1,0 @@
-import { liveHandler } from "./live.ts";
-
-export const handler = liveHandler("endpoints");
