@@ -11,9 +11,6 @@ export type Sample = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** A sample whose body was read as a receiver does, without live credentials of users. */
-export type ReadSample = { readonly sample: Sample; readonly body: unknown };
-
 const headerLine = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*(.*?)[ \t]*$/;
 const requestLine = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/;
 
@@ -57,9 +54,12 @@ export async function plainSample(sample: Sample, maxBytes: number): Promise<Sam
   }
 }
 
-/** @returns the parsed sample, or why its body is refused before it is mapped */
-export function readSample(sample: Sample): ReadSample | { readonly refused: string } {
+/**
+ * Reads a body as a receiver does, without live credentials of users.
+ * @returns the parsed body, or why it is refused before it is mapped
+ */
+export function readSample(sample: Sample): { readonly body: unknown } | { readonly refused: string } {
   const payload = inspectPayload(sample.bytes, sample.headers);
   if (!payload.ok) return { refused: payload.error };
-  return { sample, body: parseExact(Buffer.from(payload.bytes).toString("utf8"), "the body") };
+  return { body: parseExact(Buffer.from(payload.bytes).toString("utf8"), "the body") };
 }

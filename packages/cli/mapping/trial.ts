@@ -53,7 +53,6 @@ export type Trial = EventTrial | ListTrial;
 type Tried = {
   readonly mapping: KindMapping;
   readonly webhook: Webhook;
-  readonly sample: Sample;
   readonly search: Search;
 };
 
@@ -68,10 +67,10 @@ export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Samp
   }
   const id = identify(kind, sample.bytes, headers);
   const webhook: Webhook = { kind, id, headers, receivedAt: new Date().toISOString() };
-  const tried = { mapping, webhook, sample, search };
+  const tried = { mapping, webhook, search };
   const events = attempt(() => mapWebhook(mapping, webhook, read.body, search));
   if ("fault" in events) {
-    const remedy = remedyFor({ kind, mapping }, events.fault, [], { sample, body: read.body });
+    const remedy = remedyFor(kind, events.fault, [], read.body);
     return { ...refused, reason: events.fault, remedy };
   }
   const sources = eventSources(mapping, webhook, read.body, search);
@@ -84,7 +83,7 @@ export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Samp
 }
 
 function tryEvent(event: MappedEvent, payload: unknown, tried: Tried): EventTrial {
-  const { mapping, webhook, sample } = tried;
+  const { mapping, webhook } = tried;
   const { kind } = webhook;
   if ("ignored" in event) {
     const { ignored } = event;
@@ -93,7 +92,7 @@ function tryEvent(event: MappedEvent, payload: unknown, tried: Tried): EventTria
   const fields = tryFields(payload, tried);
   if ("failure" in event) {
     const { reason } = event.failure;
-    const remedy = remedyFor({ kind, mapping }, reason, fields, { sample, body: payload });
+    const remedy = remedyFor(kind, reason, fields, payload);
     return { kind, mapped: false, fields, reason, remedy };
   }
   const { id, facts } = event;
