@@ -31,14 +31,12 @@ const groups = {
   documents: "Lists, shows and exports the provider's data.",
 } as const;
 
-/** Adds commands to the program or to a group. @param createProgram loads every command */
-type AddTo = (group: Command, createProgram: () => Promise<Command>) => void;
-
 type CommandFile = {
   readonly group?: keyof typeof groups;
   /** Help text for the group's commands. */
   readonly names: readonly string[];
-  readonly load: () => Promise<{ readonly addTo: AddTo }>;
+  /** `addTo` adds the commands to the program or to the group. */
+  readonly load: () => Promise<{ readonly addTo: (group: Command) => void }>;
 };
 
 /** In the order of the help. Loaded on demand, because loading all takes most of a command's time. */
@@ -76,7 +74,6 @@ const commandFiles: readonly CommandFile[] = [
     names: ["fail", "heal", "advance", "token"],
     load: () => import("./commands/sandbox.ts"),
   },
-  { names: ["completion"], load: () => import("./commands/completion.ts") },
   { group: "local", names: ["forward", "show"], load: () => import("./commands/local.ts") },
   { group: "dlq", names: ["list", "show"], load: () => import("./commands/dlq-list.ts") },
   { group: "dlq", names: ["redrive", "purge"], load: () => import("./commands/dlq-redrive.ts") },
@@ -109,7 +106,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   for (const { group, addTo } of adding) {
     if (group !== undefined && !parents.has(group))
       parents.set(group, program.command(group).description(groups[group]));
-    addTo(parents.get(group ?? "") ?? program, createProgram);
+    addTo(parents.get(group ?? "") ?? program);
   }
   return program;
 }

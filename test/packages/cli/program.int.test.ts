@@ -48,7 +48,7 @@ describe("the command line", () => {
 
   it.each([
     ["events list --frobnicate", "npx income-events events list --help"],
-    ["completion tcsh", "npx income-events completion --help"],
+    ["key-policy --stage local", "npx income-events key-policy --help"],
     ["events frobnicate", "npx income-events events --help"],
   ])("ends the error of %s with the command that shows the options", async (words, command) => {
     const { code, stderr } = await runInProcess(words.split(" "));
