@@ -6,31 +6,46 @@ import { z } from "zod";
 
 const root = join(import.meta.dirname, "..");
 const report = ".local/reports/proof.json";
-const vitest = "node_modules/vitest/vitest.mjs";
+const vitest = "node_modules/vitest/vitest.mjs run";
 
-/** Programs of `npm run proof -- <name>`, with their descriptions. */
-const programs = {
-  alarms: "The condition of each alarm raises that alarm.",
-  bench: "Compares CPU time, requests, bundles and prices with three other implementations.",
-  chaos: "No event is lost or duplicated under random faults of AWS, the provider and the functions.",
-  conformance: "The sandbox keeps each statement of the income-data service's interface.",
-  field: "Webhooks and answers from public bug reports are handled correctly.",
-  model: "The protocol keeps its promises in random histories, with a fault at each step, and in races.",
-  outage: "Nothing is lost while the provider is down for a day, and the backlog is processed at its rate.",
+/** Programs of `npm run proof -- <name>`: what each shows, and its command. */
+const programs: Readonly<Record<string, readonly [shows: string, command: string]>> = {
+  alarms: ["The condition of each alarm raises that alarm.", `${vitest} --project proof test/e2e/alarms.e2e`],
+  bench: [
+    "Compares CPU time, requests, bundles and prices with three other implementations.",
+    "proof/bench/main.ts",
+  ],
+  chaos: [
+    "No event is lost or duplicated under random faults of AWS, the provider and the functions.",
+    "proof/chaos/main.ts",
+  ],
+  conformance: [
+    "The sandbox keeps each statement of the income-data service's interface.",
+    `${vitest} test/docs/conformance test/packages/sandbox`,
+  ],
+  field: [
+    "Webhooks and answers from public bug reports are handled correctly.",
+    `${vitest} test/e2e/field.e2e`,
+  ],
+  model: [
+    "The protocol keeps its promises in random histories, with a fault at each step, and in races.",
+    "proof/model/main.ts",
+  ],
+  outage: [
+    "Nothing is lost while the provider is down for a day, and the backlog is processed at its rate.",
+    "proof/outage/main.ts",
+  ],
 };
 
 /** Steps without a name: about 40 minutes on two cores. */
-const steps: readonly (readonly [name: string, file: string, ...args: readonly string[]])[] = [
-  ["tests", vitest, "run", "--project", "proof", `--outputFile.json=${report}`],
-  ["chaos", "proof/chaos/main.ts", "--seeds", "1..3", "--tries", "3"],
-  ["outage", "proof/outage/main.ts", "--tasks", "10000"],
-  ["model", "proof/model/main.ts", "--runs", "3000"],
-  ["alarms", "proof/alarms/main.ts"],
-  ["field", "proof/field/main.ts"],
-  ["conformance", "proof/conformance/main.ts"],
-];
+const steps: Readonly<Record<string, string>> = {
+  tests: `${vitest} --project proof --outputFile.json=${report}`,
+  chaos: "proof/chaos/main.ts --seeds 1..3 --tries 3",
+  outage: "proof/outage/main.ts --tasks 10000",
+  model: "proof/model/main.ts --runs 3000",
+};
 
-const listed = Object.entries(programs).map(([name, shows]) => `  ${name.padEnd(12)} ${shows}\n`);
+const listed = Object.entries(programs).map(([name, [shows]]) => `  ${name.padEnd(12)} ${shows}\n`);
 const usage = `npm run proof                     all long tests and programs: about 40 minutes
 npm run proof -- <name> [flags]   one program; --help after a name lists its flags
 
@@ -47,8 +62,12 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   });
 
 /** @returns the exit code */
-function run(file: string, args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [join(root, file), ...args], { cwd: root, stdio: "inherit" });
+function run(command: string, flags: readonly string[] = []): Promise<number> {
+  const [file = "", ...args] = command.split(" ");
+  const child = spawn(process.execPath, [join(root, file), ...args, ...flags], {
+    cwd: root,
+    stdio: "inherit",
+  });
   running = child;
   return new Promise((resolve, reject) => {
     child.once("error", reject);
@@ -62,10 +81,10 @@ const testCounts = () => counts.parse(JSON.parse(readFileSync(join(root, report)
 async function runAll(): Promise<number> {
   const began = performance.now();
   let [passed, failed] = [0, 0];
-  for (const [name, file, ...args] of steps) {
+  for (const [name, command] of Object.entries(steps)) {
     if (isInterrupted) return 130;
     const begun = performance.now();
-    const code = await run(file, args);
+    const code = await run(command);
     // A step counts as one, except for the tests; one that fails without a failed test counts as one failure.
     const counted = name === "tests" && !isInterrupted ? testCounts() : undefined;
     passed += counted?.numPassedTests ?? Number(code === 0);
@@ -81,8 +100,9 @@ function secondsSince(begun: number): string {
 }
 
 const [name, ...flags] = process.argv.slice(2);
+const [, command] = programs[name ?? ""] ?? [];
 if (name === undefined) process.exitCode = await runAll();
-else if (Object.hasOwn(programs, name)) process.exitCode = await run(`proof/${name}/main.ts`, flags);
+else if (command !== undefined) process.exitCode = await run(command, flags);
 else {
   const isHelp = ["--list", "--help", "-h"].includes(name);
   (isHelp ? process.stdout : process.stderr).write(isHelp ? usage : `No proof "${name}".\n\n${usage}`);

@@ -18,7 +18,6 @@ const parts: Readonly<Record<string, string>> = {
   lint: "biome check --error-on-warnings .",
   docs: "node scripts/documents/main.ts --check",
   "dead-code": "knip",
-  conformance: "node proof/conformance/main.ts --listed",
   "page-types": "tsc --noEmit -p packages/console/page",
   licences: `${licences} ${forTools}`,
   "licences-deployed": `${licences} ${forAll} --production`,

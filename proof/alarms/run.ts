@@ -9,8 +9,6 @@ export type Outcome = {
   readonly state: "raised" | "was on before" | "not raised";
   /** Values of the alarm's periods, latest first. */
   readonly values: readonly (number | undefined)[];
-  /** Seconds from the start of the condition to the alarm. */
-  readonly seconds: number;
 };
 
 const patienceInMs = 120_000;
@@ -39,15 +37,11 @@ export function entryOf({ description }: AlarmPlan): string {
 export async function runScenarios(
   system: ScriptedStack,
   scenarios: readonly AlarmScenario[],
-  report: (outcome: Outcome) => void,
 ): Promise<readonly Outcome[]> {
   const outcomes: Promise<Outcome>[] = [];
   for (const scenario of scenarios) {
     if (scenario.isAfterOthers === true) await Promise.all(outcomes);
-    const outcome = runScenario(system, scenario).then((came) => {
-      report(came);
-      return came;
-    });
+    const outcome = runScenario(system, scenario);
     outcomes.push(outcome);
     if (scenario.isAwaitedLater !== true) await outcome;
     // Long scenarios must have begun before the next one does.
@@ -69,15 +63,14 @@ async function runScenario(system: ScriptedStack, scenario: AlarmScenario): Prom
   const latest = Date.now() + longestSlownessInMs;
   while (scenario.isOfSlowness === true && Date.now() < latest && (await isOn()))
     await wait(longLookedAtEveryMs);
-  if (await isOn()) return { scenario, alarm, state: "was on before", values: values(), seconds: 0 };
+  if (await isOn()) return { scenario, alarm, state: "was on before", values: values() };
   const began = Date.now();
   await using ends = new AsyncDisposableStack();
   await scenario.make?.(system, ends);
   while (Date.now() - began < patienceInMs) {
     await scenario.goOn?.(system);
-    const seconds = (Date.now() - began) / 1_000;
-    if (await isOn()) return { scenario, alarm, state: "raised", values: values(), seconds };
+    if (await isOn()) return { scenario, alarm, state: "raised", values: values() };
     await wait(scenario.isLong === true ? longLookedAtEveryMs : lookedAtEveryMs);
   }
-  return { scenario, alarm, state: "not raised", values: values(), seconds: patienceInMs / 1_000 };
+  return { scenario, alarm, state: "not raised", values: values() };
 }

@@ -3,7 +3,7 @@ import type { ScriptedStack } from "../support/scripted-stack.ts";
 
 /** A condition that raises an alarm. */
 export type Condition = {
-  /** Description of the condition, for printing. */
+  /** Description of the condition. */
   readonly condition: string;
   /** The alarm takes a while: other scenarios run meanwhile. */
   readonly isAwaitedLater?: boolean;

@@ -9,14 +9,13 @@ import {
   startTestProvider,
 } from "@income-events/local-stack/provider.ts";
 import { startStack } from "@income-events/local-stack/stack.ts";
-import { synthesizeProduct } from "../../scripts/product-assembly.ts";
+import type { synthesizeProduct } from "../../scripts/product-assembly.ts";
 import compressed from "../../stages/compressed.json" with { type: "json" };
 
-/** Tests share their run's assemblies and engine. */
+/** What a run of tests shares. */
 export type StackSource = {
-  readonly synthesize?: typeof synthesizeProduct;
-  readonly engine?: DynamoDbEngine;
-  readonly onProgress?: (step: string) => void;
+  readonly synthesize: typeof synthesizeProduct;
+  readonly engine: DynamoDbEngine;
 };
 
 export type ScriptedStack = Awaited<ReturnType<typeof startScriptedStack>>;
@@ -30,10 +29,9 @@ const secret = "the webhooks' secret";
  */
 export async function startScriptedStack(
   changes: { readonly subscribers: readonly object[]; readonly divideDurationsBy?: number },
-  { synthesize = synthesizeProduct, ...options }: StackSource = {},
+  { synthesize, engine }: StackSource,
 ) {
   await using starting = new AsyncDisposableStack();
-  options.onProgress?.("Synthesizing the stack of the stage compressed");
   const product = starting.use(await synthesize("compressed", changes));
   const provider = starting.adopt(await startTestProvider(), ({ close }) => close());
   const overrides: { readonly matching: RegExp; readonly answer: ProviderAnswer }[] = [];
@@ -48,7 +46,7 @@ export async function startScriptedStack(
       parameters: { ProviderBaseUrl: provider.url },
       maximumProcesses: 2,
       deduplicationSeconds: 300 / divideDurationsBy,
-      ...options,
+      engine,
     }),
     ({ close }) => close(),
   );

@@ -1,20 +1,45 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerInputs, webhookInputs } from "../../proof/field/inputs.ts";
-import { runField } from "../../proof/field/run.ts";
+import { readAround, sendWebhooks, startField } from "../../proof/field/run.ts";
+import type { ScriptedStack } from "../../proof/support/scripted-stack.ts";
 import { fastEngine } from "../support/engines.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures/field");
 
 describe("inputs that were reported from the field", () => {
-  it("are handled as expected on a running stack", async () => {
-    const results = await runField({ synthesize: synthesizeProduct, engine: await fastEngine() });
-    expect(results.map(({ name }) => name)).toEqual(
-      expect.arrayContaining([...webhookInputs, ...answerInputs].map(({ name }) => name)),
-    );
-    expect(results.filter(({ problems }) => problems.length > 0)).toEqual([]);
+  let system: ScriptedStack;
+  let outcome: Awaited<ReturnType<typeof sendWebhooks>>;
+  beforeAll(async () => {
+    system = await startField({ synthesize: synthesizeProduct, engine: await fastEngine() });
+    outcome = await sendWebhooks(system);
+  });
+  afterAll(() => system?.[Symbol.asyncDispose]());
+
+  it("are accepted, and none is a dead letter", () => {
+    expect(outcome).toMatchObject({ refused: [], deadLetters: [] });
+  });
+
+  it.each(webhookInputs)(
+    "are understood: $name",
+    ({ events, times = {}, ignoredTimes = {}, ignoredNames = [] }) => {
+      for (const [subject, types] of Object.entries(events)) {
+        const found = outcome.bySubject.get(subject) ?? [];
+        expect(found.map(({ type }) => type).sort(), subject).toEqual([...types].sort());
+        const announced = found.map(({ time }) => time);
+        if (times[subject] !== undefined) expect(announced).toContain(times[subject]);
+        expect(announced).not.toContain(ignoredTimes[subject]);
+      }
+      for (const name of ignoredNames) expect(outcome.ignored.get(name), name).toBe(1);
+    },
+  );
+
+  it.each(answerInputs)("are data or keep the document: $name", async (input) => {
+    const { before, after, expected } = await readAround(input, system);
+    expect(before).toHaveLength(1);
+    expect(after).toEqual([expected]);
   });
 
   it("are all of the fixtures", () => {
