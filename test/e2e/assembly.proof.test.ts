@@ -1,9 +1,6 @@
-import { startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDeadLetters } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../scripts/product-assembly.ts";
 import { fastEngine } from "../support/engines.ts";
-import { webhookSecretOf } from "../support/operated-stage.ts";
 import { runProgram } from "../support/program.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 
@@ -58,42 +55,5 @@ describe("the synthesized stack, as it runs", () => {
 
     expect(code).toBe(1);
     expect(output).toContain(action);
-  });
-
-  it("moves a message to the dead letters after the template's maximum receives", async () => {
-    await using changed = await product.copy();
-    // The shortest visibility timeout that the function's time-out allows, so that retries follow quickly.
-    await changed.change(/^UsersWorkQueue(?!Policy)/, (properties) => {
-      properties.VisibilityTimeout = 2;
-      properties.RedrivePolicy = { ...Object(properties.RedrivePolicy), maxReceiveCount: 2 };
-    });
-    const stack = await startStack({ assembly: changed.directory, engine: await fastEngine() });
-    try {
-      const store = stack.functions.find(({ logicalId }) => logicalId.startsWith("UsersStoreFunction"));
-      let failures = 0;
-      const { UsersQueueUrl = "", UsersDeadLetterQueueUrl = "" } = stack.outputs;
-      stack.gateway.intercept(async ({ principal, action }, phase) => {
-        if (principal !== store?.name || action !== "dynamodb:BatchExecuteStatement" || phase !== "before")
-          return undefined;
-        failures += 1;
-        return { status: 400, errorType: "AccessDeniedException", message: "refused by the test" };
-      });
-      const headers = { "x-webhook-secret": await webhookSecretOf(stack) };
-      const body = JSON.stringify({
-        action: "create_user",
-        data: { id: "6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60" },
-      });
-      const answer = await fetch(`${stack.outputs.WebhooksUrl}/users`, { method: "POST", headers, body });
-      expect(answer.status).toBe(202);
-      await stack.drained({ deadline: 120_000 });
-
-      const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-      expect(await readDeadLetters(access, UsersDeadLetterQueueUrl, UsersQueueUrl)).toMatchObject([
-        { reason: "received 2 times" },
-      ]);
-      expect(failures).toBe(2);
-    } finally {
-      await stack.close();
-    }
   });
 });

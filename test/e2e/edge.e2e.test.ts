@@ -9,14 +9,10 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
-import { realDelay } from "@income-events/local-stack/lambda/delay.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { startQueueSource } from "@income-events/local-stack/sources/queue-source.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readTable } from "../../proof/scenario/snapshot.ts";
-import { hosted } from "../packages/local-stack/lambda/hosting.ts";
-import { eventually } from "../support/eventually.ts";
 import { webhookSecretOf } from "../support/operated-stage.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { type CapturedKind, captureWebhook } from "./captured-webhook.ts";
@@ -179,12 +175,6 @@ describe("a webhook that was captured as the provider sent it", () => {
   );
 });
 
-describe("a body over webhooks.maxBodyBytes", () => {
-  it("is answered with 413", async () => {
-    expect(await send("users", "any", { padding: "x".repeat(10_000) })).toBe(413);
-  });
-});
-
 describe("an assembly with a custom domain, a customer's key and traces", () => {
   it("runs at its local address, and that is what is registered", () => {
     expect(outputOf(stack, "WebhooksUrl")).toBe(`${stack.apiUrl}/webhooks`);
@@ -270,45 +260,5 @@ describe("a subscriber's principal in another account", () => {
     await expect(sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }))).rejects.toThrow(
       "no policy allows the sqs:SendMessage action",
     );
-  });
-
-  it("can be the role of a Lambda function whose event source the queue is", async () => {
-    const queueUrl = outputOf(stack, "SubscriberTheirsQueueUrl");
-    const arn = outputOf(stack, "SubscriberTheirsQueueArn");
-    const name = arn.split(":").at(-1) ?? "";
-    const queue = { logicalId: name, name, arn, visibilitySeconds: 60, attributes: {}, tags: {} };
-    const code = "export const handler = ({ Records }) => console.log(Records[0].body);";
-    await using theirs = await hosted(code, { roleArn: reader.arn });
-    const plan = {
-      kind: "queue",
-      logicalId: "Theirs",
-      function: "Work",
-      id: "theirs",
-      enabled: true,
-      filters: [],
-      reportsItemFailures: true,
-      countsEvents: false,
-      queue,
-      batchSize: 10,
-      windowSeconds: 0,
-    } as const;
-    const problems: string[] = [];
-    const onProblem = (problem: string) => problems.push(problem);
-    const shared = { queueUrl, region: stack.region, delay: realDelay, onProblem };
-    const source = startQueueSource({ ...shared, plan, target: theirs.host, sqs });
-    try {
-      expect(await send("users", await webhookSecretOf(stack), bodies.users?.())).toBe(202);
-      await eventually(() => expect(theirs.lines.join()).toContain('"specversion":"1.0"'));
-      await eventually(async () => {
-        const ask = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] });
-        expect((await sqs.send(ask)).Attributes).toMatchObject({
-          ApproximateNumberOfMessages: "0",
-          ApproximateNumberOfMessagesNotVisible: "0",
-        });
-      });
-    } finally {
-      await source.close();
-    }
-    expect(problems).toEqual([]);
   });
 });

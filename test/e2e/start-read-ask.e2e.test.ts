@@ -2,19 +2,12 @@ import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { identify } from "../../domain/event/envelope.ts";
-import { readSubscriber } from "../../proof/scenario/snapshot.ts";
 import { eventually } from "../support/eventually.ts";
 import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";
 import { webhookSecretOf } from "../support/operated-stage.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
-import { enableRelay } from "../support/relay-source.ts";
-import { contentIn } from "../support/stored-content.ts";
 import { type AccountStage, endpointEvent, startAccountStage } from "./account-stage.ts";
-
-const period = z.looseObject({ date_start: z.string(), date_end: z.string() });
-const dataOf = z.looseObject({ data: z.array(period) });
 
 describe("the synthesized stack and the provider", () => {
   let stage: AccountStage;
@@ -37,56 +30,9 @@ describe("the synthesized stack and the provider", () => {
       }
       expect(await stage.itemsOf(accountId, "DOCUMENT#income#")).toHaveLength(1);
     });
-
-    it("reads its endpoints even if no event answers the start, except those read by ranges", async () => {
-      const accountId = await stage.connectedAccount();
-      system.sandbox.disconnectAccount(accountId);
-      await stage.waitUntilIdle();
-      const from = stage.callsSoFar();
-      await using _ = await losingEvents("endpoints");
-
-      system.sandbox.reconnectAccount(accountId);
-      await stage.waitUntilIdle();
-
-      const reads = stage.callsOf(accountId, from).filter((call) => !["GET", "POST fetches"].includes(call));
-      expect(reads.toSorted()).toEqual(["GET employment", "GET profile"]);
-      for (const endpoint of ["profile", "employment"]) {
-        const documents = await stage.documentsOf(accountId, endpoint);
-        expect(documents).toEqual([system.sandbox.data(accountId, endpoint)]);
-      }
-    });
   });
 
   describe("of data that is available", () => {
-    it("reads the endpoint and the dates that the event names, by one call", async () => {
-      const accountId = await stage.connectedAccount();
-      const from = stage.callsSoFar();
-
-      system.sandbox.fetchData(accountId, ["income"]);
-      await stage.waitUntilIdle();
-
-      expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
-      const ranges = await stage.itemsOf(accountId, "DOCUMENT#income#");
-      const [, newer] = ranges.toSorted((one, other) => String(one.sk).localeCompare(String(other.sk)));
-      expect(newer).toMatchObject({
-        document: { by: [expect.any(String)], range: { start: expect.any(String) } },
-      });
-      expect(contentIn(newer)).toEqual(system.sandbox.data(accountId, "income"));
-    });
-
-    it("reads these dates only, though the endpoint has more", async () => {
-      const accountId = await stage.connectedAccount();
-      const income = dataOf.parse(system.sandbox.data(accountId, "income"));
-      const [first, second] = income.data;
-      const range = { date_start: first?.date_start, date_end: second?.date_end };
-
-      system.sandbox.fireEvent("endpoints", { ...endpointEvent(accountId), endpoint: "income", ...range });
-      await stage.waitUntilIdle();
-
-      const name = `income#${range.date_start}..${range.date_end}`;
-      expect(await stage.documentsOf(accountId, name)).toEqual([{ ...income, data: [first, second] }]);
-    });
-
     it("stores, sends and calls once for an event that is delivered a hundred times at once", async () => {
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();
@@ -127,26 +73,6 @@ describe("the synthesized stack and the provider", () => {
         expect(duplicatesIn(messages)).toEqual([]);
       }
       expect(stage.callsOf(accountId, from)).toEqual(["GET profile"]);
-    });
-
-    it("calls once for ten events that the relay gets in one batch: their tasks are one", async () => {
-      const { sandbox, stack } = system;
-      const accountId = await stage.connectedAccount();
-      const from = stage.callsSoFar();
-      await enableRelay(stack, false);
-      for (let fetch = 0; fetch < 10; fetch += 1) sandbox.fireEvent("endpoints", endpointEvent(accountId));
-      const events = () => stage.itemsOf(accountId, "EVENT#");
-      const before = (await events()).length;
-      await eventually(async () => expect(await events()).toHaveLength(before + 10));
-      await enableRelay(stack, true);
-      await stage.waitUntilIdle();
-
-      expect(stage.callsOf(accountId, from)).toEqual(["GET profile"]);
-      const documents = await stage.itemsOf(accountId, "DOCUMENT#profile");
-      const whole = documents.find(({ sk }) => sk === "DOCUMENT#profile");
-      for (const { receipts } of await events()) {
-        expect(Object(receipts).since).toBeLessThanOrEqual(Object(whole?.document).asOf);
-      }
     });
   });
 
@@ -195,38 +121,6 @@ describe("the synthesized stack and the provider", () => {
       expect(asksSince(accountId, from)).toBeGreaterThanOrEqual(2);
       expect(asksSince(accountId, from)).toBeLessThanOrEqual(4);
     });
-
-    it("an answer is written only if the state is still the one that asked", async () => {
-      const { sandbox, stack, access } = system;
-      const accountId = await stage.connectedAccount();
-      const [subscriber] = subscribersOf(stack).filter(({ name }) => name === "accounts");
-      await readSubscriber(access, subscriber?.queueUrl ?? "");
-      const answerIsHeld = Promise.withResolvers<void>();
-      const stateHasMovedOn = Promise.withResolvers<void>();
-      let isReconnected = false;
-      const working = stack.gateway.intercept(async ({ principal, action }, phase) => {
-        if (action !== "dynamodb:BatchExecuteStatement") return undefined;
-        if (principal.includes("Fetch") && phase === "before") {
-          answerIsHeld.resolve();
-          await stateHasMovedOn.promise;
-        }
-        if (principal.includes("Relay") && phase === "after" && isReconnected) stateHasMovedOn.resolve();
-        return undefined;
-      });
-
-      // The provider answers "disconnected", and the account reconnects before that is written.
-      sandbox.disconnectAccount(accountId);
-      await answerIsHeld.promise;
-      isReconnected = true;
-      sandbox.reconnectAccount(accountId);
-      await stage.waitUntilIdle();
-      working();
-
-      expect(await stage.stateOf(accountId)).toMatchObject({ connected: true, unconfirmed: false });
-      const types = [...(await readSubscriber(access, subscriber?.queueUrl ?? ""))];
-      const confirmed = types.filter(([id, type]) => type === "account.confirmed" && id.includes(accountId));
-      expect(confirmed).toHaveLength(1);
-    });
   });
 
   describe("one webhook", () => {
@@ -257,24 +151,6 @@ describe("the synthesized stack and the provider", () => {
       const announced = new Set(messages.map(({ type, subject }) => `${type} of ${subject}`));
       const subject = `account/${accountId}/profile`;
       expect(announced).toEqual(new Set([`endpoint.updated of ${subject}`, `data.updated of ${subject}`]));
-    });
-
-    it("is found if it causes a call to the provider, and for each repeat", async () => {
-      const accountId = await stage.connectedAccount();
-      const event = { event: "disconnect_account", account_id: accountId, user_id: crypto.randomUUID() };
-      const id = await sendFollowed(system, "accounts", event);
-      await stage.waitUntilIdle();
-      expect(await sendFollowed(system, "accounts", event)).toBe(id);
-      await stage.waitUntilIdle();
-
-      const codes = [
-        "receive/accounts WEBHOOK_ACCEPTED",
-        "store/accounts EVENT_DUPLICATE",
-        "fetch/data TASK_DONE",
-      ];
-      await eventually(() => expect(linesWith(system, id)).toEqual(expect.arrayContaining(codes)));
-      const types = new Set((await messagesWith(system, id)).map(({ type }) => type));
-      expect(types).toEqual(new Set(["account.disconnected", "account.confirmed"]));
     });
   });
 

@@ -1,14 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -64,26 +54,6 @@ describe("an app that is installed from the packages' files, in an empty folder 
     // Checks the check: with notices, CDK calls AWS.
     await run({ env }, app, [...synth, "--no-validation", "--notices"]);
     expect(readFileSync(asked, "utf8")).toContain("cdk");
-  });
-
-  it("is the same stack if its files have Windows' line ends", async () => {
-    const env = { ...source.env, CDK_VALIDATION: "false" };
-    const templateOf = async (project: string) => {
-      const CDK_OUTDIR = join(project, "compared");
-      const CDK_CONTEXT_JSON = JSON.stringify({ stage: "prod" });
-      await run({ env: { ...env, CDK_OUTDIR, CDK_CONTEXT_JSON } }, project, ["node", "app.ts"]);
-      return readFileSync(join(CDK_OUTDIR, "income-events-prod.template.json"), "utf8");
-    };
-    const windows = join(folder, "of-windows");
-    mkdirSync(windows);
-    symlinkSync(join(app, "node_modules"), join(windows, "node_modules"));
-    for (const name of globSync("{*.{ts,json},stages/*.json}", { cwd: app })) {
-      mkdirSync(join(windows, name, ".."), { recursive: true });
-      const text = readFileSync(join(app, name), "utf8");
-      writeFileSync(join(windows, name), text.replace(/\r?\n/g, "\r\n"));
-    }
-    expect(await templateOf(windows)).toBe(await templateOf(app));
-    await run(source, windows, ["npm", "run", "typecheck"]);
   });
 
   it("keeps running if dev cannot synthesize a change, and restarts with its stored state", async () => {

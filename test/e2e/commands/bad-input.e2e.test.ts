@@ -10,7 +10,7 @@ import { z } from "zod";
 import { createProgram } from "../../../packages/cli/program.ts";
 import { readItems } from "../../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { type OperatedStage, startOperatedStage, webhookSecretOf } from "../../support/operated-stage.ts";
 import { describeAudit } from "./audit.ts";
 
 const name = z.object({
@@ -211,7 +211,7 @@ describe("bad input and faults, of every command", () => {
       expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
     });
 
-    it("shows what an erasure and a purge would destroy, and destroys nothing without confirmation", async () => {
+    it("shows what an erasure, a purge and a revocation would destroy, and destroys nothing without confirmation", async () => {
       const items = await countItems();
       expect(await run(`erase user ${user}`)).toMatchObject({
         code: 2,
@@ -224,6 +224,10 @@ describe("bad input and faults, of every command", () => {
       const purge = await run("dlq purge accounts");
       expect(purge).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("merge_account") });
       expect((await run("dlq list")).stdout).toMatch(/^accounts +1 /m);
+      const secret = await webhookSecretOf(stage.system.stack);
+      const revocation = await run("secret rotate --revoke-now");
+      expect(revocation).toMatchObject({ code: 2, stderr: expect.stringContaining("reconciliation finds") });
+      expect(await webhookSecretOf(stage.system.stack)).toBe(secret);
     });
 
     it.each([

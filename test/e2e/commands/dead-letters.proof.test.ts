@@ -8,10 +8,8 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { identify } from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
-import { readTable } from "../../../proof/scenario/snapshot.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage, webhookSecretOf } from "../../support/operated-stage.ts";
-import { synthesizeProduct } from "../../support/running-product.ts";
 
 const settings = {
   // Its schedule does not fire during the test.
@@ -58,8 +56,6 @@ describe("dead letters, from the command line", () => {
     return found;
   };
   const deadLettersIn = (prefix: string) => messagesIn(`${prefix}DeadLetterQueueUrl`);
-  const messagesOf = async (name: string) =>
-    (await messagesIn(`Subscriber${name}QueueUrl`)).map(({ body }) => body);
   const untilThereAre = (count: number, prefix: string) =>
     eventually(async () => {
       const { waiting } = await queueDepth(sqs, output(`${prefix}DeadLetterQueueUrl`));
@@ -105,76 +101,6 @@ describe("dead letters, from the command line", () => {
     expect((await json("show", "users", "--limit", "2")).deadLetters).toHaveLength(2);
 
     expect(await deadLettersIn("Users")).toHaveLength(3);
-  });
-
-  it("purges the selected ones after asking with their number, and no others", async () => {
-    const before = await deadLettersIn("Users");
-    const asked = await run("purge", "users", "--reason", "no event name");
-    expect(asked).toMatchObject({ code: 2, stdout: "" });
-    expect(asked.stderr).toContain("This deletes 2 dead letters of users permanently");
-    expect(asked.stderr).toContain("the provider does not send them again");
-    expect(await deadLettersIn("Users")).toHaveLength(3);
-
-    expect(await json("purge", "users", "--reason", "no event name", "--yes")).toMatchObject({
-      purged: 2,
-    });
-    const left = before.filter(({ reason }) => !reason?.includes("translates no event name"));
-    expect((await deadLettersIn("Users")).map(({ messageId }) => messageId)).toEqual([left[0]?.messageId]);
-  });
-
-  it("redrives a task that the provider refused, whose data is then stored", async () => {
-    const { sandbox, access } = operated.system;
-    sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 422 });
-    const { accounts } = await sandbox.createUsers(1);
-    await eventually(async () => expect(await deadLettersIn("Fetch")).not.toEqual([]), 200);
-    const { deadLetters } = await json("show", "fetch");
-    expect(deadLetters[0]).toMatchObject({
-      what: "fetchDocument task",
-      id: `account/${accounts[0]}`,
-      reason: "the provider answered 422",
-    });
-
-    sandbox.clearFaults();
-    // Resets the failures, so that another one does not open the breaker at once.
-    sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 503, times: 1 });
-    await json("redrive", "fetch");
-
-    await eventually(async () => {
-      expect((await readTable(access, output("TableName"))).data).toContain(`${accounts[0]}/income`);
-    }, 200);
-  });
-
-  it("redrives an event, which comes back with its count until the mapping is changed and it is sent", async () => {
-    const accountId = randomUUID();
-    const id = await post("accounts", { event: "verbunden", account_id: accountId, user_id: randomUUID() });
-    await untilThereAre(1, "Accounts");
-    for (const returns of [1, 2]) {
-      expect(await json("redrive", "accounts", "--id", id)).toMatchObject({ redriven: 1, failed: [] });
-      await untilThereAre(1, "Accounts");
-      const reason = 'type: mapping.types translates no event name "verbunden"';
-      expect((await json("show", "accounts")).deadLetters).toMatchObject([{ id, returns, reason }]);
-    }
-    expect((await run("show", "accounts")).stdout).toContain("redriven 2 times");
-
-    await using changed = await synthesizeProduct("dead-letters", {
-      ...settings,
-      mapping: { accounts: { types: { verbunden: "account.connected" } } },
-    });
-    const { stack } = operated.system;
-    for (const plan of stack
-      .functionsOf(changed.directory)
-      .filter(({ name }) => name.includes("AccountsStore")))
-      stack.functions.find(({ name }) => name === plan.name)?.serve([plan]);
-    const result = await run("redrive", "accounts");
-    expect(result).toMatchObject({ code: 0, stderr: "" });
-    expect(result.stdout).toContain("Sent 1 dead letter to the queue of accounts. Left in place: 0.");
-
-    await eventually(async () => {
-      const { events } = await readTable(operated.system.access, output("TableName"));
-      expect(events.get(id)).toMatchObject({ type: "account.connected" });
-      expect((await messagesOf("Everything")).some((message) => message.includes(accountId))).toBe(true);
-    }, 200);
-    expect(await deadLettersIn("Accounts")).toEqual([]);
   });
 
   /**
