@@ -13,9 +13,8 @@ import {
   zstdDecompress,
 } from "node:zlib";
 import { retryable } from "../../domain/core/failures.ts";
-import { compressionFormatOf } from "../../domain/core/text-encoding.ts";
 import { decodeUtf8 } from "../../domain/event/envelope.ts";
-import { asUtf8 } from "../../domain/event/payload.ts";
+import { asUtf8, compressionFormatOf } from "../../domain/event/payload.ts";
 
 /** UTF-8 text in parts, so that large text is compressed without being copied into one piece. */
 export type Parts = readonly Uint8Array[];

@@ -2,7 +2,7 @@ import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent, retryable } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/parse.ts";
-import { decodeText, mediaTypeOf, plainJson } from "../../domain/core/text-encoding.ts";
+import { decodeText, mediaTypeOf, plainJson } from "../../domain/event/json.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import {
   type DataName,

@@ -10,7 +10,7 @@ import {
   paused,
   reopened,
   spreadInSeconds,
-} from "../../domain/fetch/breaker.ts";
+} from "../../domain/fetch/call-limits.ts";
 import { isWritten, type ReadKey } from "../dynamodb/batching.ts";
 import { breakerKey, itemVersion } from "../dynamodb/keys.ts";
 

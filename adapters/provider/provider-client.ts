@@ -1,6 +1,6 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { FailureError, isNotReady, isRefusedCall, waiting } from "../../domain/core/failures.ts";
-import type { CallResult } from "../../domain/fetch/breaker.ts";
+import type { CallResult } from "../../domain/fetch/call-limits.ts";
 import type { TokenVersion } from "../../domain/fetch/token.ts";
 import type { SecretReader } from "../secrets/secret-reader.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";

@@ -2,7 +2,7 @@ import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from "@aws-sdk/c
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type FailureError, waiting } from "../../domain/core/failures.ts";
 import { numberOf } from "../../domain/core/parse.ts";
-import { periodOf, Reservation, reservableCalls, windowsOf } from "../../domain/fetch/call-rate.ts";
+import { periodOf, Reservation, reservableCalls, windowsOf } from "../../domain/fetch/call-limits.ts";
 import { conflictOf } from "../dynamodb/batching.ts";
 import { callReservationKey, callWindowKey, itemVersion, type Key } from "../dynamodb/keys.ts";
 

@@ -7,21 +7,13 @@ import {
   SecretsManagerServiceException,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
-import { fieldsOf, optionalText, parseJson, present } from "../../domain/core/parse.ts";
-import type { TokenVersion } from "../../domain/fetch/token.ts";
+import { parseTokenSecret, type TokenVersion } from "../../domain/fetch/token.ts";
 
 /** A version of the token, with its creation time. */
 export type StoredToken = TokenVersion & { readonly createdAt: Date };
 
 /** The token in Secrets Manager. A version is pending until it is proven, then current. */
 export type TokenSecret = ReturnType<typeof tokenSecret>;
-
-/** Reads `{"token": "<JWT>", "replaces": "<version>"}`. The placeholder has no token, until an operator sets one. */
-export function parseTokenSecret(text: string, versionId: string): TokenVersion {
-  const fields = fieldsOf(parseJson(text, "the token secret"), "the token secret");
-  const replaces = optionalText(fields, "replaces");
-  return { versionId, token: optionalText(fields, "token"), ...present({ replaces }) };
-}
 
 export function tokenSecret(client: SecretsManagerClient, secretId: string) {
   const read = async (stage: "AWSCURRENT" | "AWSPENDING"): Promise<StoredToken> => {

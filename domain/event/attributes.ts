@@ -1,6 +1,5 @@
 import { fieldsOf, isFields, numberOf, optionalText, parseTexts, present } from "../core/parse.ts";
-import type { Outcome } from "../state/last-change.ts";
-import type { Attributes, IncomeEvent } from "./events.ts";
+import type { Attributes, IncomeEvent, Outcome } from "./events.ts";
 import { isClean } from "./json.ts";
 import { isRawNumber } from "./lossless-json.ts";
 import type { Search } from "./mapping-source.ts";

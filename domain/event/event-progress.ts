@@ -1,10 +1,9 @@
 import { present } from "../core/parse.ts";
 import { type Document, rangeOf } from "../fetch/document.ts";
 import { wants } from "../message/message.ts";
-import { isHistoryFull, isProcessed, isProcessedLast, type Outcome } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
-import { type IncomeEvent, subjectKindOf, type WebhookKind } from "./events.ts";
-import type { Receipts } from "./receipts.ts";
+import { type IncomeEvent, type Outcome, subjectKindOf, type WebhookKind } from "./events.ts";
+import { isHistoryFull, isProcessed, isProcessedLast, type Receipts } from "./receipts.ts";
 
 /**
  * The progress of a stored event. `stored`: not processed yet. `asking`: it contradicts the stored state, and

@@ -1,6 +1,14 @@
-import { decodeText, mediaTypeOf } from "../core/text-encoding.ts";
 import { decodeUtf8 } from "./envelope.ts";
-import { endOfString, endOfValue, isTooDeep, type Span, skipSpace } from "./json.ts";
+import {
+  decodeText,
+  endOfString,
+  endOfValue,
+  isJson,
+  isTooDeep,
+  mediaTypeOf,
+  type Span,
+  skipSpace,
+} from "./json.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
 import { escapePattern } from "./subjects.ts";
 
@@ -125,15 +133,6 @@ export function asUtf8(bytes: Uint8Array, contentType: string | undefined): Uint
   return bytes;
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Checks that a body is JSON and drops credential fields at any depth and in any case. A body without such
  * fields keeps its bytes. An empty body counts as null if mapped headers report the event.
@@ -165,4 +164,15 @@ function describe(error: unknown): string {
   if (error instanceof RangeError) return "nested too deeply";
   const position = error instanceof Error ? positionAtTheEnd.exec(error.message)?.[1] : undefined;
   return position === undefined ? "not JSON" : `not JSON at position ${position}`;
+}
+
+const marks: readonly (readonly [format: "gzip" | "zstd" | "deflate", bytes: readonly number[]])[] = [
+  ["gzip", [0x1f, 0x8b]],
+  ["zstd", [0x28, 0xb5, 0x2f, 0xfd]],
+  ...[0x01, 0x5e, 0x9c, 0xda].map((level) => ["deflate", [0x78, level]] as const),
+];
+
+/** The compression format that the first bytes indicate. Brotli and raw deflate have no signature. */
+export function compressionFormatOf(bytes: Uint8Array): "gzip" | "zstd" | "deflate" | undefined {
+  return marks.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte))?.[0];
 }

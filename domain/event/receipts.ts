@@ -1,4 +1,5 @@
-import { fieldsOf, numberOf, textOf } from "../core/parse.ts";
+import { permanent } from "../core/failures.ts";
+import { type Fields, fieldsOf, numberOf, textOf } from "../core/parse.ts";
 import { type IncomeEvent, isUnordered } from "./events.ts";
 import { nameOf, ownerOf } from "./subjects.ts";
 
@@ -105,4 +106,47 @@ export function parseReceipts(value: unknown): Receipts {
     firstAt: numberOf(fields, "firstAt"),
     since: numberOf(fields, "since"),
   };
+}
+
+/**
+ * Keys of the receipts that a record processed recently. The relay runs at least once, and these keys make a
+ * repeated batch a no-op. A repeat that changes nothing is not recorded, to save a write. Such a repeat, or a
+ * receipt older than the last twenty, is processed again, which at worst queries the provider once more.
+ */
+export type ProcessedReceipts = readonly string[];
+const maxReceipts = 20;
+
+/** The key of one receipt: a prefix of the event's id and the number of the receipt. */
+export function receiptKey(event: IncomeEvent, receipts: number): string {
+  return `${receiptKeyPrefix(event)}${receipts}`;
+}
+
+/** Whether any receipt of an event was processed recently. */
+export function isProcessed(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
+  return receipts.some((key) => key.startsWith(receiptKeyPrefix(event)));
+}
+
+/** Whether the last processed receipt is one of this event. */
+export function isProcessedLast(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
+  return receipts.at(-1)?.startsWith(receiptKeyPrefix(event)) === true;
+}
+
+/** Whether the list is full, so that older receipts have been dropped. */
+export function isHistoryFull(receipts: ProcessedReceipts): boolean {
+  return receipts.length >= maxReceipts;
+}
+
+function receiptKeyPrefix(event: IncomeEvent): string {
+  return `${event.id.slice(0, 16)}.`;
+}
+
+export function addReceipt(receipts: ProcessedReceipts, key: string): ProcessedReceipts {
+  return [...receipts, key].slice(-maxReceipts);
+}
+
+/** @throws permanent failure naming the field */
+export function parseProcessedReceipts(fields: Fields): ProcessedReceipts {
+  const { processed } = fields;
+  if (!Array.isArray(processed)) throw permanent("processed: expected a list");
+  return processed.map(String);
 }

@@ -6,7 +6,7 @@ import {
   refusedCall,
   retryable,
 } from "../core/failures.ts";
-import { decodeText, type MediaType, mediaTypeOf, plainJson } from "../core/text-encoding.ts";
+import { decodeText, type MediaType, mediaTypeOf, plainJson } from "../event/json.ts";
 
 /**
  * Maximum `Retry-After` that is honored, in seconds. SQS hides a message for at most 12 hours, and an absurd

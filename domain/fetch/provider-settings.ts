@@ -2,7 +2,7 @@ import { permanent } from "../core/failures.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 import type { Subject } from "../event/subjects.ts";
 import { type ErrorPlace, errorMeanings } from "./answer.ts";
-import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
+import { type BreakerSettings, parseBreakerSettings } from "./call-limits.ts";
 import type { DataName, DateRange } from "./document.ts";
 import { type PagingSettings, parsePagingSettings } from "./paging.ts";
 

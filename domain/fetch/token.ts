@@ -1,5 +1,5 @@
 import { permanent } from "../core/failures.ts";
-import { fieldsOf } from "../core/parse.ts";
+import { fieldsOf, optionalText, parseJson, present } from "../core/parse.ts";
 
 /** Maximum size of a token in bytes. A longer text is not a token. */
 export const maxTokenBytes = 16_384;
@@ -16,6 +16,13 @@ export type TokenVersion = {
   /** The version whose token this one was refreshed from. Absent if an operator set it. */
   readonly replaces?: string;
 };
+
+/** Reads `{"token": "<JWT>", "replaces": "<version>"}`. The placeholder has no token, until an operator sets one. */
+export function parseTokenSecret(text: string, versionId: string): TokenVersion {
+  const fields = fieldsOf(parseJson(text, "the token secret"), "the token secret");
+  const replaces = optionalText(fields, "replaces");
+  return { versionId, token: optionalText(fields, "token"), ...present({ replaces }) };
+}
 
 /** When a token was issued and expires, in seconds since 1970. Unreadable values are absent. */
 export type TokenLifetime = { readonly issuedAt?: number; readonly expiresAt?: number };

@@ -1,6 +1,12 @@
 import { permanent } from "../core/failures.ts";
 import { present } from "../core/parse.ts";
-import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
+import {
+  correlationOf,
+  haveSameMessage,
+  type IncomeEvent,
+  type LastChange,
+  subjectKindOf,
+} from "../event/events.ts";
 import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
 import { type DataName, type DocumentStorage, rangeOf, type SupersededObject } from "../fetch/document.ts";
@@ -15,7 +21,6 @@ import {
 import type { Deadline } from "../readiness/stored-readiness.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
-import { correlationOf, haveSameMessage, type LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import {
   type MessageOrigin,

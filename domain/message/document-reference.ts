@@ -1,6 +1,5 @@
 import { present } from "../core/parse.ts";
-import { plainJson } from "../core/text-encoding.ts";
-import { forQueues, jsonText } from "../event/json.ts";
+import { forQueues, isJson, jsonText, plainJson } from "../event/json.ts";
 import { keyPart, type Subject } from "../event/subjects.ts";
 import type { DataName, DateRange, Document } from "../fetch/document.ts";
 import type { Message } from "./message-schemas.ts";
@@ -23,15 +22,6 @@ export function withContent(message: Message, text: string): string | undefined 
 /** Serializes an object with one more field at the end. @param value JSON */
 export function endedBy(fields: object, name: string, value: string): string {
   return `${jsonText(fields).slice(0, -1)},"${name}":${value}}`;
-}
-
-export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The content of a document and where to read it. */

@@ -113,3 +113,39 @@ export const userAttributes = {
       "Do not compare it with a `sequence`.",
   },
 } as const;
+
+/** The CloudEvents attributes of every message, in addition to `type` and `data`. */
+export const attributes = object(
+  {
+    specversion: { type: "string", const: "1.0", description: "The version of CloudEvents." },
+    id: text(
+      "Identifies the message. It is the same whenever this message is sent: skip ids that you have handled.",
+    ),
+    source: { ...text("`/income-events/<stage>`."), pattern: "^/income-events/." },
+    subject: text(
+      "`user/<id>`, `account/<id>` or `company-account/<id>`. Data adds `/<endpoint>`, and `/<first day>..<last day>` if it " +
+        "is read by dates; readiness adds `/readiness`. `%`, `/` and `#` in an id are percent-encoded. A test has " +
+        "`subscriber/<name>`.",
+    ),
+    time: {
+      type: "string",
+      format: "date-time",
+      description: "ISO 8601 in UTC. `type` says what it is the time of.",
+    },
+    datacontenttype: { type: "string", const: "application/json", description: "The media type of `data`." },
+    sequence: {
+      type: "string",
+      pattern: "^[0-9]{20}$",
+      description:
+        "Orders the messages of one `subject`: the message with the higher value, compared as text, is newer.",
+    },
+  },
+  {
+    replayid: text("The id of the replay that sent the message. Absent in other messages."),
+    correlationid: text(
+      "The id of what led to the message, as in the pipeline's logs: the event (also if the provider was asked or data was " +
+        "read because of it), the erasure, or the comparison with the provider. Absent in a test, and if an earlier " +
+        "release recorded it.",
+    ),
+  },
+);

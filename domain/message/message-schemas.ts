@@ -1,7 +1,16 @@
-import type { EventType } from "../event/events.ts";
-import type { Outcome } from "../state/last-change.ts";
-import { count, flag, type ObjectSchema, object, type TypeOf, text, userAttributes } from "./json-schema.ts";
-import { readinessContract } from "./readiness-schemas.ts";
+import type { EventType, Outcome } from "../event/events.ts";
+import type { MissingReason } from "../readiness/readiness.ts";
+import {
+  attributes,
+  count,
+  flag,
+  list,
+  type ObjectSchema,
+  object,
+  type TypeOf,
+  text,
+  userAttributes,
+} from "./json-schema.ts";
 
 /** Message types without an event: the provider confirmed a state, or fetched data is new. */
 export const answerTypes = [
@@ -42,42 +51,6 @@ type Contract = {
   readonly newestOf: "subject" | "subject and type";
   readonly data: ObjectSchema;
 };
-
-/** The CloudEvents attributes of every message, in addition to `type` and `data`. */
-export const attributes = object(
-  {
-    specversion: { type: "string", const: "1.0", description: "The version of CloudEvents." },
-    id: text(
-      "Identifies the message. It is the same whenever this message is sent: skip ids that you have handled.",
-    ),
-    source: { ...text("`/income-events/<stage>`."), pattern: "^/income-events/." },
-    subject: text(
-      "`user/<id>`, `account/<id>` or `company-account/<id>`. Data adds `/<endpoint>`, and `/<first day>..<last day>` if it " +
-        "is read by dates; readiness adds `/readiness`. `%`, `/` and `#` in an id are percent-encoded. A test has " +
-        "`subscriber/<name>`.",
-    ),
-    time: {
-      type: "string",
-      format: "date-time",
-      description: "ISO 8601 in UTC. `type` says what it is the time of.",
-    },
-    datacontenttype: { type: "string", const: "application/json", description: "The media type of `data`." },
-    sequence: {
-      type: "string",
-      pattern: "^[0-9]{20}$",
-      description:
-        "Orders the messages of one `subject`: the message with the higher value, compared as text, is newer.",
-    },
-  },
-  {
-    replayid: text("The id of the replay that sent the message. Absent in other messages."),
-    correlationid: text(
-      "The id of what led to the message, as in the pipeline's logs: the event (also if the provider was asked or data was " +
-        "read because of it), the erasure, or the comparison with the provider. Absent in a test, and if an earlier " +
-        "release recorded it.",
-    ),
-  },
-);
 
 const userId = text("The provider's id of the user.");
 const accountId = text("The provider's id of the account.");
@@ -197,6 +170,117 @@ const erased = {
     "too. Nothing more follows unless the provider announces it again later; then its sequences start over.",
   time: "When it was first erased.",
   newestOf: "subject",
+} as const;
+
+const readDocuments = list(
+  object(
+    {
+      endpoint,
+      href: text("The address of exactly this version: see the guide to documents."),
+      version: {
+        type: "string",
+        pattern: "^[0-9]+$",
+        description: "The version of the document. A higher number is newer.",
+      },
+      sha256: {
+        type: "string",
+        pattern: "^[0-9a-f]{64}$",
+        description: "SHA-256 of the bytes as the provider sent them, in lower-case hex.",
+      },
+    },
+    {},
+  ),
+  "The documents that were read after the connection began, in the versions read.",
+);
+
+const reasons = [
+  "notAnnounced",
+  "none",
+  "tooFewDays",
+  "failing",
+  "deadLetter",
+] as const satisfies readonly MissingReason[];
+const missing = list(
+  object(
+    {
+      endpoint,
+      reason: {
+        type: "string",
+        enum: reasons,
+        description:
+          "`notAnnounced`: not read since the connection began. `none`: the provider has none. `tooFewDays`: covers less " +
+          "than `readiness.minDays`. `failing`: reads fail. `deadLetter`: the read failed for good.",
+      },
+    },
+    {},
+  ),
+  "Each missing endpoint with the reason.",
+);
+
+const connectedSince = {
+  type: "string",
+  format: "date-time",
+  description: "When this connection began: the receipt of its webhook. ISO 8601 in UTC.",
+} as const;
+const ofAccount = { accountId, connectedSince, documents: readDocuments };
+const ofUser = { userId, ...userAttributes };
+
+const accounts = list(
+  object(
+    {
+      accountId,
+      status: {
+        type: "string",
+        enum: ["ready", "incomplete"],
+        description: "As in the newest `account.ready` or `account.incomplete` of this connection.",
+      },
+      connectedSince,
+    },
+    {},
+  ),
+  "The user's connected accounts that are ready or incomplete, by id. At least one.",
+);
+
+/** The part of the contract for stages with the setting `readiness`. */
+const readinessContract = {
+  "account.incomplete": {
+    sentWhen: "An endpoint was missing at the deadline of `readiness`. `account.ready` may still follow.",
+    time: "The deadline.",
+    newestOf: "subject",
+    data: object({ ...ofAccount, missing }, ofUser),
+  },
+  "account.ready": {
+    sentWhen:
+      "Every endpoint of the setting `readiness` was read after the account was connected. Sent once for each connection.",
+    time: "When the last of the documents was read.",
+    newestOf: "subject",
+    data: object(ofAccount, ofUser),
+  },
+  "account.stale": {
+    sentWhen:
+      "A connected account has had no new data for `readiness.staleDays`. Sent once until data is new again.",
+    time: "When a comparison with the provider found it.",
+    newestOf: "subject and type",
+    data: object(
+      { accountId, connectedSince },
+      {
+        ...ofUser,
+        newestAt: {
+          type: "string",
+          format: "date-time",
+          description: "When data was last new. ISO 8601 in UTC. Absent if none was in this connection.",
+        },
+      },
+    ),
+  },
+  "user.ready": {
+    sentWhen:
+      "All of a user's connected accounts, or with `readiness.users` `any` at least one, are ready or incomplete. Sent " +
+      "again when the accounts that it lists change.",
+    time: "When the pipeline found the accounts so.",
+    newestOf: "subject",
+    data: object({ userId, accounts }, userAttributes),
+  },
 } as const;
 
 export const contract = {

@@ -1,8 +1,7 @@
 import { type Fields, fieldsOf, numberOf, present, textsOf } from "../core/parse.ts";
+import { correlationOf } from "../event/events.ts";
 import type { Subject } from "../event/subjects.ts";
-import { isReadSince } from "../fetch/coverage.ts";
-import type { Document } from "../fetch/document.ts";
-import { correlationOf } from "../state/last-change.ts";
+import { type Document, isReadSince } from "../fetch/document.ts";
 import type { State } from "../state/state.ts";
 
 /** Requirements for an account to be ready. A connection keeps its initial settings. */
@@ -21,17 +20,17 @@ export type UserRule = (typeof userRules)[number];
 /** The endpoint to which `minDays` applies. */
 export const endpointOfDays = "income";
 
-/** The awaited documents, as fetch needs them. */
-export type Awaited = Pick<ReadinessSettings, "endpoints" | "minDays">;
-
-/** @returns undefined if the stage does not have the setting. @throws permanent failure naming the field */
-export function parseAwaited(value: unknown): Awaited | undefined {
+/**
+ * The awaited documents, as fetch needs them.
+ * @returns undefined if the stage does not have the setting. @throws permanent failure naming the field
+ */
+export function parseAwaited(value: unknown) {
   return value === undefined ? undefined : awaitedIn(fieldsOf(value, "readiness"));
 }
 
-function awaitedIn(fields: Fields): Awaited {
+function awaitedIn(fields: Fields) {
   const minDays = fields.minDays === undefined ? undefined : numberOf(fields, "minDays");
-  return present<Awaited>({ endpoints: textsOf(fields, "endpoints"), minDays });
+  return { endpoints: textsOf(fields, "endpoints"), ...present({ minDays }) };
 }
 
 /** @returns undefined if the stage does not have the setting. @throws permanent failure naming the field */
@@ -134,7 +133,7 @@ function newConnectionOf(known: AccountReadiness | undefined, state: State): num
 /**
  * Begins to track a connection.
  * @param documents the account's documents, read consistently after the state
- * @param now as `timeBefore` of coverage.ts returns it
+ * @param now as `timeBefore` returns it
  */
 export function beginConnection(
   known: AccountReadiness | undefined,

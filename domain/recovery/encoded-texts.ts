@@ -1,5 +1,5 @@
 import { gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
-import { compressionFormatOf } from "../core/text-encoding.ts";
+import { compressionFormatOf } from "../event/payload.ts";
 
 /** Decodes the encoded parts of a text. The caller must search the results for nested encodings. */
 export function encodedTexts(text: string): readonly string[] {

@@ -1,9 +1,9 @@
 import { present } from "../core/parse.ts";
-import { isUnordered } from "../event/events.ts";
+import { changedAt, correlationOf, isUnordered, type LastChange } from "../event/events.ts";
+import { receiptKey } from "../event/receipts.ts";
 import type { Document } from "../fetch/document.ts";
 import { type AccountReadiness, statusOf, type UserReadiness } from "../readiness/readiness.ts";
 import type { Change } from "../state/change.ts";
-import { changedAt, correlationOf, type LastChange, receiptKey } from "../state/last-change.ts";
 import { replayState } from "../state/replay.ts";
 import type { State } from "../state/state.ts";
 

@@ -1,13 +1,5 @@
 import { permanent } from "../core/failures.ts";
-import {
-  type Fields,
-  fieldsOf,
-  isFields,
-  optionalBoolean,
-  optionalText,
-  present,
-  textOf,
-} from "../core/parse.ts";
+import { fieldsOf, optionalText, present, textOf } from "../core/parse.ts";
 import { parseTimestamp } from "../core/timestamps.ts";
 import { parseExact } from "../event/lossless-json.ts";
 import { booleanAt, idAt, type KindMapping, type Search, textAt } from "../event/mapping.ts";
@@ -42,11 +34,6 @@ export type Listed = {
   readonly connected?: boolean;
   readonly datasourceId?: string;
 };
-
-/** `connected` in the provider's answer about one account, at the top level or under `data`. */
-export function connectedIn(answer: Fields): boolean | undefined {
-  return optionalBoolean(isFields(answer.data) ? { ...answer.data, ...answer } : answer, "connected");
-}
 
 /** @throws permanent failure naming the setting */
 export function parseListReader(name: string, value: unknown, ids: unknown): ListReader {

@@ -1,5 +1,5 @@
-import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
-import type { Receipts } from "../event/receipts.ts";
+import { claimOf, type IncomeEvent, type LastChange, type Outcome, subjectKindOf } from "../event/events.ts";
+import { isHistoryFull, isProcessed, type Receipts } from "../event/receipts.ts";
 import {
   type MessageOrigin,
   messageOfDocument,
@@ -12,7 +12,6 @@ import {
 } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
 import type { Change } from "./change.ts";
-import { claimOf, isHistoryFull, isProcessed, type LastChange, type Outcome } from "./last-change.ts";
 import type { State } from "./state.ts";
 
 /** Selects messages to replay. An absent field matches all. */

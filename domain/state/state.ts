@@ -16,19 +16,18 @@ import {
   type Report,
   type StoredAttributes,
 } from "../event/attributes.ts";
-import { type Attributes, type IncomeEvent, isUnordered } from "../event/events.ts";
-import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import {
-  addReceipt,
+  type Attributes,
   type Claim,
   claimOf,
+  type IncomeEvent,
+  isUnordered,
   type LastChange,
   type Outcome,
-  type ProcessedReceipts,
   parseLastChange,
-  parseProcessedReceipts,
-  receiptKey,
-} from "./last-change.ts";
+} from "../event/events.ts";
+import { addReceipt, type ProcessedReceipts, parseProcessedReceipts, receiptKey } from "../event/receipts.ts";
+import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 
 const deletionSources = ["webhook", "reconciliation"] as const;
 
@@ -63,6 +62,11 @@ export type State = {
 export type Answer =
   | { readonly found: true; readonly connected?: boolean; readonly attributes?: Attributes }
   | { readonly found: false };
+
+/** `connected` in the provider's answer about one account, at the top level or under `data`. */
+export function connectedIn(answer: Fields): boolean | undefined {
+  return optionalBoolean(isFields(answer.data) ? { ...answer.data, ...answer } : answer, "connected");
+}
 
 export type ApplyOptions = {
   /** When this receipt's webhook was sent to its queue (`SentTimestamp`); defaults to its receipt. */

@@ -7,7 +7,7 @@ import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching
 import { documentReader, documentStore, versionKeeper } from "../../adapters/dynamodb/documents.ts";
 import { readinessRecords, versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../adapters/erasure/find-erased.ts";
-import { keptPages, overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { batchingSender, messageVisibility, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, parseTexts, textsOf } from "../../domain/core/parse.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
@@ -17,6 +17,7 @@ import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { providerClient } from "../runtime/provider-client.ts";
 import { fetcher } from "./fetcher.ts";
+import { keptPages } from "./read-pages.ts";
 
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);

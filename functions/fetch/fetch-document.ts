@@ -1,37 +1,112 @@
-import { type Parts, sizeOf } from "../../adapters/aws/content.ts";
+import { sizeOf } from "../../adapters/aws/content.ts";
 import {
   type Content,
-  contentOf,
   type DocumentStore,
+  type ReadDocuments,
   type StoredDocument,
   textOfContent,
 } from "../../adapters/dynamodb/documents.ts";
-import type { ApiCall } from "../../adapters/provider/provider-api.ts";
+import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
-import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/overflow-bucket.ts";
-import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
-import type { Mutex } from "../../domain/core/mutex.ts";
+import type { batchingSender, VisibilityChange } from "../../adapters/sqs/sqs-sender.ts";
+import type { Mutex } from "../../domain/core/batches.ts";
+import { type Failure, failureOf, retryable, waiting } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
+import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { GivenData } from "../../domain/fetch/answer.ts";
 import {
   type DeliveredTask,
+  type Document,
+  daysIn,
+  documentAfter,
   isCovered,
   isTooNewToBeCovered,
   planRead,
-  type ReadInPages,
   timeBefore,
-} from "../../domain/fetch/coverage.ts";
-import { type Document, daysIn, documentAfter } from "../../domain/fetch/document.ts";
-import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/fetch/paging.ts";
+} from "../../domain/fetch/document.ts";
+import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import {
-  longestCallInSeconds,
-  type ProviderSettings,
-  readPath,
-} from "../../domain/fetch/provider-settings.ts";
-import { type DocumentTask, isOfReceipt, subjectsOf } from "../../domain/fetch/task.ts";
-import { endpointOfDays } from "../../domain/readiness/readiness.ts";
-import type { Delivered, Delivery, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
+  type DocumentTask,
+  type FetchTask,
+  type GiveUpLimits,
+  isOfReceipt,
+  type RetrySettings,
+  subjectsOf,
+} from "../../domain/fetch/task.ts";
+import { endpointOfDays, type ReadinessSettings } from "../../domain/readiness/readiness.ts";
+import type { Log } from "../runtime/log.ts";
+import { callFor, type KeptPages, readPages } from "./read-pages.ts";
+
+export type TaskQueue = { readonly url: string; readonly deadLetterUrl: string };
+
+export type FetcherDependencies = {
+  readonly versionedRecords: VersionedRecords;
+  readonly documents: DocumentStore;
+  readonly readDocuments: ReadDocuments;
+  readonly findErased: FindErased;
+  readonly keptPages: KeptPages;
+  /** Throws a retryable failure for a call that can't be made now. */
+  readonly client: Pick<ProviderClient, "call" | "gate" | "prepare">;
+  readonly send: ReturnType<typeof batchingSender>;
+  /** Changes the visibility of messages. @returns the failure of each, in order, or undefined */
+  readonly changeVisibility: (
+    queueUrl: string,
+    messages: readonly VisibilityChange[],
+  ) => Promise<readonly (Failure | undefined)[]>;
+  /** `checks` holds the checks of starts until they are due. */
+  readonly queues: { readonly fetch: TaskQueue; readonly checks: TaskQueue };
+  readonly provider: ProviderSettings;
+  /** Expressions for attributes in the provider's answer about a user; empty if the settings map none. */
+  readonly attributes: AttributeExpressions;
+  /** Endpoints to fetch when an account becomes connected. */
+  readonly startEndpoints: readonly string[];
+  /** Documents that an account needs to be ready; absent if the stage has no `readiness` setting. */
+  readonly readiness?:
+    | (Pick<ReadinessSettings, "endpoints" | "minDays"> & Pick<ReadinessRecords, "markFailure">)
+    | undefined;
+  /** Time reserved for the work after the last call. */
+  readonly reservedInMillis: number;
+  /** How long events may take to answer a start before its endpoints are read anyway. */
+  readonly readAfterSeconds: number;
+  readonly retrying: {
+    readonly retry: RetrySettings;
+    readonly limits: GiveUpLimits;
+    /** Age at which to give up a task whose data the provider doesn't have ready. */
+    readonly longestOutageSeconds: number;
+  };
+  /** DynamoDB's clock in milliseconds since 1970, for times that must not depend on the function's own clock. */
+  readonly clock: () => number;
+  /** The function's clock, for the times of the provider's answers in messages. */
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly log: Log;
+};
+
+/** A task's share of the invocation. */
+export type TaskRun = {
+  /** Milliseconds left for calls. */
+  readonly timeLeft: () => number;
+  /** Lets one read at a time collect pages; several would not fit in memory. */
+  readonly pageMutex: Mutex;
+  /** Resolves when the batch's other calls are done, or after a maximum time. */
+  readonly untilReady: () => Promise<void>;
+};
+
+/** SQS's metadata of a message. Times are milliseconds since 1970. */
+export type Delivery = Omit<DeliveredTask, "since"> & {
+  /** SQS's `SentTimestamp`. */
+  readonly sentAt: number;
+  readonly receives: number;
+};
+
+export type Delivered<Task extends FetchTask = FetchTask> = {
+  readonly task: Task;
+  readonly delivery: Delivery;
+};
+
+/** The result of a task: `skipped` if there was nothing left to do. */
+export type TaskResult = "done" | "skipped" | Failure;
 
 type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
 
@@ -186,122 +261,4 @@ function resultOf(
   if (isCovered(task, document, now)) return isTaken ? "done" : "skipped";
   if (!isTaken) return failureOf(waiting("came while its document was read", 1, 0));
   return failureOf(error ?? waiting("the document was written by another call", 2, 0));
-}
-
-/** A document to read for a message's task. */
-export type Reading = {
-  readonly of: PagesOf;
-  /** The call for the first page, if it is already on its way. */
-  readonly early?: Promise<GivenData | undefined> | undefined;
-  readonly read: ReadInPages;
-  /** Pages that an earlier run read, to continue from. */
-  readonly kept: PartialList | undefined;
-  readonly client: Pick<ProviderClient, "call">;
-  readonly provider: Pick<ProviderSettings, "paths" | "paging" | "timeouts" | "maxDataBytes">;
-  readonly keptPages: KeptPages;
-  /** Lets one read at a time collect pages; several would not fit in memory. */
-  readonly pageMutex: Mutex;
-  /** Milliseconds left for calls. */
-  readonly timeLeft: () => number;
-};
-
-/** The part of a list that was read so far. */
-type List = Pick<PartialList, "from" | "items">;
-
-/**
- * Reads a document. If it has several pages, returns the last page with the items of all pages, in UTF-8. A
- * single page is returned byte for byte.
- * @returns undefined if the provider has no such document
- * @throws a failure if a page fails or the time is over; the pages read so far are kept
- */
-export async function readPages(reading: Reading): Promise<Content | undefined> {
-  const { kept, pageMutex, provider } = reading;
-  if (kept !== undefined) {
-    return pageMutex(async (hasWaited) => {
-      // Without a wait, a run reads at least one page, however little time is left.
-      if (hasWaited) await checkTime(kept, reading);
-      return follow(kept, reading);
-    });
-  }
-  const data = await (reading.early ?? callFor(reading));
-  if (data === undefined) return undefined;
-  const { text } = data;
-  const page = readPage(text, provider.paging);
-  const { next: from } = page;
-  if (from === undefined) return contentOf([data.bytes], data.contentType);
-  const list = { from, items: itemsOf(text, page) };
-  return pageMutex(async () => {
-    await checkTime(list, reading);
-    return follow(list, reading);
-  });
-}
-
-async function follow(begun: List, reading: Reading): Promise<Content> {
-  const { paging, maxDataBytes } = reading.provider;
-  for (let list = begun; ; await checkTime(list, reading)) {
-    const { text } = await nextPage(list, reading);
-    const page = readPage(text, paging, list.from);
-    const items = [...list.items, ...itemsOf(text, page)];
-    if (sizeOf(items) > maxDataBytes) {
-      throw permanent(`the data is over ${maxDataBytes} bytes; see provider.maxDataBytes`);
-    }
-    if (page.next === undefined) return contentOf(inOnePage(text, page, items));
-    list = { from: page.next, items };
-  }
-}
-
-/** @throws if another call might not end in time; the next run continues */
-async function checkTime(list: List, reading: Reading): Promise<void> {
-  if (reading.timeLeft() >= longestCallInSeconds(reading.provider) * 1000) return;
-  await keep(list, reading);
-  throw waiting("more pages are left", 0);
-}
-
-async function nextPage(list: List, reading: Reading): Promise<GivenData> {
-  try {
-    const data = await callFor(reading, { from: list.from });
-    if (data !== undefined) return data;
-  } catch (error) {
-    const failure = failureOf(error);
-    if (failure.type === "retryable") {
-      await keep(list, reading);
-      throw error;
-    }
-    if (failure.status !== 400) throw error;
-  }
-  // Cursors expire, and their pages can disappear: read the list from its first page again.
-  await reading.keptPages.forget(reading.of);
-  throw retryable("the provider does not go on with its pages");
-}
-
-async function callFor(
-  { of, client, provider }: Pick<Reading, "of" | "client" | "provider">,
-  { from, ...time }: Pick<ApiCall, "serviceTime"> & { readonly from?: Continuation } = {},
-): Promise<GivenData | undefined> {
-  const path = readPath(provider, of.subject, of);
-  const answer = await client.call({ method: "GET", ...pageCall(path, provider.paging, from), ...time });
-  return answer.found ? answer : undefined;
-}
-
-/** Keeps the list for the next run, unless it is no longer than the kept one. */
-async function keep({ from, items }: List, { of, read, kept, keptPages }: Reading): Promise<void> {
-  if (kept?.from.pages === from.pages) return;
-  await keptPages.keep(of, { read, from, items: separated(items) });
-}
-
-function itemsOf(text: string, { items }: Page): Parts {
-  const source = items === undefined ? "" : itemsIn(text, items);
-  return source === "" ? [] : [Buffer.from(source)];
-}
-
-const comma = Buffer.from(",");
-
-function separated(items: Parts): Parts {
-  return items.flatMap((part, index) => (index === 0 ? [part] : [comma, part]));
-}
-
-function inOnePage(text: string, { items: span }: Page, items: Parts): Parts {
-  if (span === undefined) throw permanent("provider.paging.items: finds no list in the last page");
-  const [before, after] = [text.slice(0, span.start + 1), text.slice(span.end - 1)];
-  return [Buffer.from(before), ...separated(items), Buffer.from(after)];
 }

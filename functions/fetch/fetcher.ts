@@ -1,11 +1,12 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import { mutex } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
-import { mutex } from "../../domain/core/mutex.ts";
 import { present } from "../../domain/core/parse.ts";
 import { correlationIdIn, millisecondsSince } from "../../domain/event/events.ts";
 import {
   type DocumentTask,
   type FetchTask,
+  groupOf,
   isGivenUp,
   isOfReceipt,
   type RetrySettings,
@@ -22,13 +23,13 @@ import {
 } from "../runtime/sqs-batch.ts";
 import {
   type Delivered,
+  type Delivery,
   type FetcherDependencies,
-  readDelivered,
+  fetchDocument,
   type TaskQueue,
   type TaskResult,
   type TaskRun,
-} from "./delivered-tasks.ts";
-import { fetchDocument } from "./fetch-document.ts";
+} from "./fetch-document.ts";
 import { fetchState, startFetch, verifyStart } from "./state-tasks.ts";
 
 /**
@@ -191,6 +192,32 @@ async function performAll(
   });
   await Promise.all(performed);
   return records.map(({ messageId }) => failures.get(messageId));
+}
+
+/** Reads a batch's tasks, in order by group. @returns the failures of unreadable messages by message id */
+function readDelivered(records: readonly SQSRecord[]) {
+  const groups = new Map<string, Delivered[]>();
+  const failures = new Map<string, Failure>();
+  for (const record of records) {
+    try {
+      const task = readTask(record.body);
+      const group = groups.get(groupOf(task)) ?? [];
+      group.push({ task, delivery: deliveryOf(record) });
+      groups.set(groupOf(task), group);
+    } catch (error) {
+      failures.set(record.messageId, failureOf(error));
+    }
+  }
+  return { groups: [...groups.values()], failures };
+}
+
+function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
+  return {
+    messageId,
+    sentAt: Number(attributes.SentTimestamp),
+    firstReceivedAt: Number(attributes.ApproximateFirstReceiveTimestamp),
+    receives: Number(attributes.ApproximateReceiveCount),
+  };
 }
 
 async function performGroup(

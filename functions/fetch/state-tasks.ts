@@ -6,7 +6,7 @@ import { type AttributeExpressions, attributesIn } from "../../domain/event/attr
 import type { Attributes } from "../../domain/event/events.ts";
 import { parseExact } from "../../domain/event/lossless-json.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { isCovered, timeBefore } from "../../domain/fetch/coverage.ts";
+import { isCovered, timeBefore } from "../../domain/fetch/document.ts";
 import { fillBody, fillPath, isReadAs, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import {
   documentTask,
@@ -15,9 +15,8 @@ import {
   type StateTask,
   writeTask,
 } from "../../domain/fetch/task.ts";
-import { connectedIn } from "../../domain/state/listing.ts";
-import { type Answer, applyProviderAnswer, type State } from "../../domain/state/state.ts";
-import type { Delivered, FetcherDependencies, TaskResult, TaskRun } from "./delivered-tasks.ts";
+import { type Answer, applyProviderAnswer, connectedIn, type State } from "../../domain/state/state.ts";
+import type { Delivered, FetcherDependencies, TaskResult, TaskRun } from "./fetch-document.ts";
 
 /** SQS delays a message by at most 15 minutes. */
 const longestDelayInSeconds = 900;

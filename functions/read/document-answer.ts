@@ -4,7 +4,7 @@ import { digestOf, expand } from "../../adapters/aws/content.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { permanent } from "../../domain/core/failures.ts";
-import { plainJson } from "../../domain/core/text-encoding.ts";
+import { plainJson } from "../../domain/event/json.ts";
 import {
   type Coding,
   entityTag,

@@ -1,6 +1,6 @@
 import type { ReadDocuments } from "../../adapters/dynamodb/documents.ts";
+import type { Partitions } from "../../adapters/dynamodb/event-table.ts";
 import type { orphans } from "../../adapters/dynamodb/orphans.ts";
-import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
 import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Checkpoint } from "../../adapters/streams/checkpoint.ts";

@@ -4,7 +4,8 @@ import { fieldsOf, parseJson, present } from "../../domain/core/parse.ts";
 import { type Continuation, pageCall } from "../../domain/fetch/paging.ts";
 import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
-import { connectedIn, type ListReader, type ListSlice, readSlice } from "../../domain/state/listing.ts";
+import { type ListReader, type ListSlice, readSlice } from "../../domain/state/listing.ts";
+import { connectedIn } from "../../domain/state/state.ts";
 
 /** The provider's lists. All functions throw as `ProviderClient.call` does. */
 export type ProviderLists = {

@@ -1,4 +1,4 @@
-import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
+import type { Partitions } from "../../adapters/dynamodb/event-table.ts";
 import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";

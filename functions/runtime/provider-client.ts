@@ -7,8 +7,8 @@ import { GuardedApi, ProviderClient } from "../../adapters/provider/provider-cli
 import { callCounters, RateLimiter } from "../../adapters/provider/rate-limiter.ts";
 import { RefusalNote, TokenRefusals } from "../../adapters/provider/token-refusals.ts";
 import { secretReader } from "../../adapters/secrets/secret-reader.ts";
-import { parseTokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import { parseTokenSecret } from "../../domain/fetch/token.ts";
 import { variable } from "./environment.ts";
 import { log } from "./log.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isPrivateHost } from "../../domain/core/addresses.ts";
 import { errorMeanings } from "../../domain/fetch/answer.ts";
-import { leastRequestsPerMinute } from "../../domain/fetch/call-rate.ts";
+import { leastRequestsPerMinute } from "../../domain/fetch/call-limits.ts";
 import { pagingStyles } from "../../domain/fetch/paging.ts";
 import {
   choice,

@@ -1,4 +1,4 @@
-import { windowsOf } from "../../domain/fetch/call-rate.ts";
+import { windowsOf } from "../../domain/fetch/call-limits.ts";
 import type { Settings } from "../../lib/settings/settings.ts";
 import { type Part, sumOfParts } from "./implementations.ts";
 import { newTableWrites, secondsOf } from "./price/bill.ts";

@@ -6,7 +6,6 @@ import { receiptRecorder } from "../../adapters/dynamodb/event-table.ts";
 import type { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import { TokenRefusals } from "../../adapters/provider/token-refusals.ts";
-import type { KeptPages, PagesOf } from "../../adapters/s3/overflow-bucket.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
@@ -14,6 +13,7 @@ import { credentialFields, defaultCredentialFields } from "../../domain/event/pa
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { giveUpLimits } from "../../domain/fetch/task.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
+import type { KeptPages, PagesOf } from "../../functions/fetch/read-pages.ts";
 import { deadlineKeeper } from "../../functions/readiness/deadline-keeper.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { announceStale } from "../../functions/reconcile/reconcile-users.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { nameOf } from "../../adapters/dynamodb/batching.ts";
 import { RateLimiter } from "../../adapters/provider/rate-limiter.ts";
-import { reservableCalls } from "../../domain/fetch/call-rate.ts";
+import { reservableCalls } from "../../domain/fetch/call-limits.ts";
 import { faults, Process } from "./processes.ts";
 
 const minute = 60_000;

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
 import { SecretsError } from "@income-events/local-stack/engines/secrets-error.ts";
-import { parseTokenSecret, type StoredToken, type TokenSecret } from "../../adapters/secrets/token-secret.ts";
+import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
+import { parseTokenSecret } from "../../domain/fetch/token.ts";
 import type { Do } from "./processes.ts";
 
 type Stage = "AWSCURRENT" | "AWSPENDING";

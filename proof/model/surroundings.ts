@@ -1,10 +1,10 @@
-import type { PartialList } from "../../adapters/s3/overflow-bucket.ts";
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import type { TokenVersion } from "../../domain/fetch/token.ts";
 import type { ReadinessSettings, UserRule } from "../../domain/readiness/readiness.ts";
+import type { PartialList } from "../../functions/fetch/read-pages.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import type { ProviderRead } from "../chaos/audit/find-unready.ts";
 import { keptLog } from "../support/kept-log.ts";

@@ -14,7 +14,7 @@ import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
-import { compressionFormatOf } from "../../domain/core/text-encoding.ts";
+import { compressionFormatOf } from "../../domain/event/payload.ts";
 import { clientsOf } from "./clients.ts";
 
 const knownConnection = z.object({

@@ -1,10 +1,5 @@
-import type { ObjectSchema, Schema } from "../../domain/message/json-schema.ts";
-import {
-  attributes,
-  contract,
-  type MessageType,
-  messageTypes,
-} from "../../domain/message/message-schemas.ts";
+import { attributes, type ObjectSchema, type Schema } from "../../domain/message/json-schema.ts";
+import { contract, type MessageType, messageTypes } from "../../domain/message/message-schemas.ts";
 import { exampleOf } from "./examples.ts";
 import { table } from "./markdown.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import { partitions } from "../../../adapters/dynamodb/event-table.ts";
 import { type LegalHold, legalHolds } from "../../../adapters/dynamodb/legal-holds.ts";
-import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { canonicalId, nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { expiryOf } from "../../../domain/fetch/document.ts";

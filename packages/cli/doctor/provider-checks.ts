@@ -5,7 +5,7 @@ import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
-import type { Breaker } from "../../../domain/fetch/breaker.ts";
+import type { Breaker } from "../../../domain/fetch/call-limits.ts";
 import type { Run } from "../../../domain/reconcile/reconciliation.ts";
 import {
   type Difference,

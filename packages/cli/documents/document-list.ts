@@ -1,7 +1,7 @@
 import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { documentReader, type StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import { partitions } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
-import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { scanDocuments } from "../../../adapters/dynamodb/table-scan.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";

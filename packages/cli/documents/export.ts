@@ -24,9 +24,10 @@ import {
   textOf,
   textsOf,
 } from "../../../domain/core/parse.ts";
+import { isJson } from "../../../domain/event/json.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
-import { endedBy, isJson, nameFields } from "../../../domain/message/document-reference.ts";
+import { endedBy, nameFields } from "../../../domain/message/document-reference.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
 import { type DocumentFilter, selects } from "./document-list.ts";

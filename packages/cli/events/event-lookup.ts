@@ -1,4 +1,4 @@
-import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { partitions } from "../../../adapters/dynamodb/event-table.ts";
 import { type StoredEvent, storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { type EventProgress, progressOf, type SubjectRecords } from "../../../domain/event/event-progress.ts";
 import { nameOf, ownerOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";

@@ -1,8 +1,8 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { batchingReader } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
+import { partitions } from "../../../adapters/dynamodb/event-table.ts";
 import { type LegalHold, loadHolds } from "../../../adapters/dynamodb/legal-holds.ts";
-import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";

@@ -1,10 +1,9 @@
 import type { StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { present } from "../../../domain/core/parse.ts";
-import type { Attributes } from "../../../domain/event/events.ts";
+import type { Attributes, LastChange } from "../../../domain/event/events.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document.ts";
 import { type AccountReadiness, statusOf } from "../../../domain/readiness/readiness.ts";
-import type { LastChange } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { tableText } from "../core/table.ts";
 import { isoTime, oneLine, printableJson } from "../core/text.ts";

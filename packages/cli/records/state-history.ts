@@ -1,7 +1,6 @@
 import { present } from "../../../domain/core/parse.ts";
-import { subjectKindOf } from "../../../domain/event/events.ts";
+import { claimOf, subjectKindOf } from "../../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
-import { claimOf } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { unknownSubject } from "../core/flags.ts";
 import { listEvents } from "../events/event-list.ts";

@@ -4,7 +4,7 @@ import type { StoredPage } from "../../../adapters/streams/stored-changes.ts";
 import type { FailedBatch } from "../../../adapters/streams/undelivered-changes.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
+import { changedAt, type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
 import { type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import {
   needsRepair,
@@ -16,7 +16,6 @@ import {
   repairsOfUserReadiness,
 } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { changedAt } from "../../../domain/state/last-change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { CommandError } from "../core/command-error.ts";
 import { periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";

@@ -12,7 +12,7 @@ import {
 } from "@income-events/cli/recovery/repair.ts";
 import { relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import { type FailedBatch, failedBatches } from "../../../adapters/streams/undelivered-changes.ts";
-import { mutex } from "../../../domain/core/mutex.ts";
+import { mutex } from "../../../domain/core/batches.ts";
 import { present } from "../../../domain/core/parse.ts";
 import {
   type Asked,

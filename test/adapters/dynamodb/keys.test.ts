@@ -9,10 +9,10 @@ import {
   readItem,
   stateKey,
 } from "../../../adapters/dynamodb/keys.ts";
-import { keptPages } from "../../../adapters/s3/overflow-bucket.ts";
 import { readChange } from "../../../adapters/streams/change-stream.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../../domain/fetch/document.ts";
+import { keptPages } from "../../../functions/fetch/read-pages.ts";
 import { hostileText } from "../../domain/samples.ts";
 
 const subject: fc.Arbitrary<Subject> = fc.record({

@@ -3,7 +3,7 @@ import { type ApiAnswer, Unauthorized } from "../../../adapters/provider/provide
 import { GuardedApi } from "../../../adapters/provider/provider-client.ts";
 import { failureOf, permanent, refusedCall, retryable, waiting } from "../../../domain/core/failures.ts";
 import { dataIn } from "../../../domain/fetch/answer.ts";
-import { type CallResult, closed } from "../../../domain/fetch/breaker.ts";
+import { type CallResult, closed } from "../../../domain/fetch/call-limits.ts";
 import { unlimited } from "../../support/provider-limits.ts";
 
 const call = { method: "GET", path: "/users", serviceTime: 5 } as const;

@@ -4,8 +4,8 @@ import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-a
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import type { TokenRefusals } from "../../../adapters/provider/token-refusals.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
-import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
+import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits, unlimited } from "../../support/provider-limits.ts";
 

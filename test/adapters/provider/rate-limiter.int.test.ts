@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { callCounters, callsInLastMinute, RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
-import { windowsOf } from "../../../domain/fetch/call-rate.ts";
+import { windowsOf } from "../../../domain/fetch/call-limits.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { parseTokenSecret, type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import { startTestSystem } from "../../support/engines.ts";
 
 let secretId: string;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mask } from "../../../domain/core/mask.ts";
-import { decodeText, mediaTypeOf } from "../../../domain/core/text-encoding.ts";
+import { decodeText, mediaTypeOf } from "../../../domain/event/json.ts";
 import { isNameOrDate } from "../../../domain/event/mapping.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 

@@ -5,7 +5,7 @@ import {
   paused,
   reopened,
   spreadInSeconds,
-} from "../../../domain/fetch/breaker.ts";
+} from "../../../domain/fetch/call-limits.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const settings = { failures: 5, baseSeconds: 10, maxSeconds: 60 };

@@ -6,7 +6,7 @@ import {
   Reservation,
   reservableCalls,
   windowsOf,
-} from "../../../domain/fetch/call-rate.ts";
+} from "../../../domain/fetch/call-limits.ts";
 
 const rates = fc.integer({ min: leastRequestsPerMinute, max: 1_000_000 });
 

@@ -6,7 +6,7 @@ import {
   messageDigest,
   planRead,
   timeBefore,
-} from "../../../domain/fetch/coverage.ts";
+} from "../../../domain/fetch/document.ts";
 
 const now = 1_000_000;
 const task = (messageId: string, since = now - 5_000): DeliveredTask => ({

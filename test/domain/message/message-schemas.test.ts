@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import type { Outcome } from "../../../domain/event/events.ts";
 import {
   type DataOf,
   type Message,
@@ -8,7 +9,6 @@ import {
   messageSchema,
   messageTypes,
 } from "../../../domain/message/message-schemas.ts";
-import type { Outcome } from "../../../domain/state/last-change.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { messageHistories } from "./message-histories.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { keptPages } from "../../../adapters/s3/overflow-bucket.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { eraseSteps, eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
+import { keptPages } from "../../../functions/fetch/read-pages.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture, large, pages, pagesOf } from "../support/eraser-fixture.ts";
 import { erasedAt } from "../support/erasing.ts";

@@ -3,7 +3,7 @@ import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serviceClock } from "../../../adapters/aws/client.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { messageDigest } from "../../../domain/fetch/coverage.ts";
+import { messageDigest } from "../../../domain/fetch/document.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Content } from "../../../adapters/dynamodb/documents.ts";
-import type { PartialList } from "../../../adapters/s3/overflow-bucket.ts";
 import { failureOf, permanent, retryable, waiting } from "../../../domain/core/failures.ts";
 import { dataIn } from "../../../domain/fetch/answer.ts";
-import { type Reading, readPages } from "../../../functions/fetch/fetch-document.ts";
+import { type PartialList, type Reading, readPages } from "../../../functions/fetch/read-pages.ts";
 
 type Fault =
   | "none"

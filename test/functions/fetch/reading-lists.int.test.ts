@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { messageDigest } from "../../../domain/fetch/coverage.ts";
+import { messageDigest } from "../../../domain/fetch/document.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { callsOf, listFixture, noon } from "../support/list-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { contentOf } from "../../../adapters/dynamodb/documents.ts";
-import { messageDigest } from "../../../domain/fetch/coverage.ts";
+import { messageDigest } from "../../../domain/fetch/document.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";

@@ -10,7 +10,7 @@ import {
   waiting,
 } from "../../../domain/core/failures.ts";
 import { documentTask, giveUpLimits, writeTask } from "../../../domain/fetch/task.ts";
-import type { FetcherDependencies } from "../../../functions/fetch/delivered-tasks.ts";
+import type { FetcherDependencies } from "../../../functions/fetch/fetch-document.ts";
 import { decideRetry } from "../../../functions/fetch/fetcher.ts";
 import { sqsEvent } from "../support/lambda.ts";
 

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
-import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import { type SecretHeader, valueOfKind } from "../../../domain/core/webhook-secret.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
+import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { registrar } from "../../../functions/register/registrar.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";

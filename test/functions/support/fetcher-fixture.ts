@@ -11,9 +11,8 @@ import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { callCounters, RateLimiter } from "../../../adapters/provider/rate-limiter.ts";
 import { RefusalNote, TokenRefusals } from "../../../adapters/provider/token-refusals.ts";
-import { keptPages, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
-import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { batchingSender, messageVisibility, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document.ts";
@@ -25,9 +24,11 @@ import {
   giveUpLimits,
   type TaskCause,
 } from "../../../domain/fetch/task.ts";
+import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import type { State } from "../../../domain/state/state.ts";
-import type { FetcherDependencies } from "../../../functions/fetch/delivered-tasks.ts";
+import type { FetcherDependencies } from "../../../functions/fetch/fetch-document.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
+import { keptPages } from "../../../functions/fetch/read-pages.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { fetchedDocuments } from "./fetched-documents.ts";
 import { provider, started } from "./fetcher-settings.ts";

@@ -7,12 +7,13 @@ import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batch
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
-import { keptPages, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { messageDigest } from "../../../domain/fetch/coverage.ts";
+import { messageDigest } from "../../../domain/fetch/document.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { type DocumentTask, documentTask, giveUpLimits, writeTask } from "../../../domain/fetch/task.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
+import { keptPages } from "../../../functions/fetch/read-pages.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
 import { fetchedDocuments } from "./fetched-documents.ts";
 import { context, keptLog, type LogEntry, sqsEvent } from "./lambda.ts";

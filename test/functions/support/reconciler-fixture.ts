@@ -4,9 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
-import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
+import { linkTable, partitions } from "../../../adapters/dynamodb/event-table.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
-import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import {
   type ReadinessRecords,
   readinessRecords,
@@ -16,13 +15,13 @@ import {
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
-import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { checkpoint, runRequests } from "../../../adapters/streams/checkpoint.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { EventType } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
+import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import type { ReceivingCounts } from "../../../domain/reconcile/missed.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
 import { applyEvent } from "../../../domain/state/state.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { documentVersions } from "../../../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../../../adapters/dynamodb/documents.ts";
-import { partitions } from "../../../../adapters/dynamodb/partitions.ts";
+import { partitions } from "../../../../adapters/dynamodb/event-table.ts";
 import { scanDocuments } from "../../../../adapters/dynamodb/table-scan.ts";
 import { overflowBucket } from "../../../../adapters/s3/overflow-bucket.ts";
 import type { VersionWanted } from "../../../../domain/read/route.ts";

@@ -4,8 +4,14 @@ import { failureOf } from "../../../../domain/core/failures.ts";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
 import type { Receipts } from "../../../../domain/event/receipts.ts";
 import { nameOf, ownerOf, type Subject } from "../../../../domain/event/subjects.ts";
-import { asOfOf, isCovered, messageDigest } from "../../../../domain/fetch/coverage.ts";
-import { type Document, documentAfter, nameOfData } from "../../../../domain/fetch/document.ts";
+import {
+  asOfOf,
+  type Document,
+  documentAfter,
+  isCovered,
+  messageDigest,
+  nameOfData,
+} from "../../../../domain/fetch/document.ts";
 import { type DocumentTask, documentTask, type FetchTask } from "../../../../domain/fetch/task.ts";
 import { consequencesOf } from "../../../../domain/message/consequences.ts";
 import type { Message } from "../../../../domain/message/message-schemas.ts";

@@ -6,14 +6,13 @@ import { GetObjectCommand, S3Client, type S3ClientConfig } from "@aws-sdk/client
 import { createClients } from "@income-events/cli/core/clients.ts";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { overflowBucket, s3Client } from "../../../adapters/s3/overflow-bucket.ts";
 import {
   type KeptPages,
   keptPages,
-  overflowBucket,
   type PagesOf,
   type PartialList,
-  s3Client,
-} from "../../../adapters/s3/overflow-bucket.ts";
+} from "../../../functions/fetch/read-pages.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
 
