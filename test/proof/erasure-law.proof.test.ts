@@ -1,4 +1,5 @@
 import { describe } from "vitest";
 import { holdsOnEngines } from "../functions/support/erasure-on-engines.ts";
 
-describe("the law of erasure on engines, further histories", () => holdsOnEngines(undefined, [1_500], 1));
+describe("the law of erasure on engines, further histories", () =>
+  holdsOnEngines(undefined, [1_500], { part: 1 }));

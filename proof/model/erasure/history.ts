@@ -54,7 +54,7 @@ const time = "2026-11-21T12:00:00.000Z";
 export class History {
   readonly #world: World;
   readonly #people: readonly Person[];
-  readonly #handler: ReturnType<typeof eraser>;
+  #handler: ReturnType<typeof eraser> | undefined;
   /** Changes that the relay has not handled yet, and writes of functions in flight. */
   readonly #changes: Change[] = [];
   readonly #writes: (() => Promise<void>)[] = [];
@@ -70,7 +70,6 @@ export class History {
   constructor(world: World, people: readonly Person[]) {
     this.#world = world;
     this.#people = people;
-    this.#handler = eraser(world.ports);
   }
 
   /**
@@ -299,10 +298,12 @@ export class History {
       if (pass === 2 && next === "dead letters") this.#searched.add(subject.id);
     }
     world.failAfter(callsUntilFailure);
+    this.#handler ??= eraser(world.ports);
+    const handler = this.#handler;
     const failed = await Promise.all(
       tasks.map(async ({ body }) => {
         const message = { MessageId: "m", ReceiptHandle: "r", Body: body };
-        const { batchItemFailures } = await this.#handler(sqsEvent([message]), context);
+        const { batchItemFailures } = await handler(sqsEvent([message]), context);
         return batchItemFailures.length > 0;
       }),
     );

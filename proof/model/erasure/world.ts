@@ -21,7 +21,7 @@ export type Fetched = {
   readonly isLarge: boolean;
 };
 
-/** An erasure's surroundings: in memory, or in real engines. */
+/** An erasure's surroundings: in real engines, or in memory where nobody is erased. */
 export abstract class World {
   #tasks: readonly EraseMessage[] = [];
   /** The eraser's dependencies. */

@@ -4,22 +4,25 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { isUuid, nameOf } from "../../../domain/event/subjects.ts";
 import { actions, type Happening, History } from "../../../proof/model/erasure/history.ts";
 import { holdingsOf } from "../../../proof/model/erasure/holdings.ts";
-import { MemoryWorld } from "../../../proof/model/erasure/memory-world.ts";
 import { hostileIds } from "../../../proof/model/erasure/people.ts";
+import { UndisturbedWorld } from "../../../proof/model/erasure/undisturbed-world.ts";
 import { fastEngine, startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { EngineWorld, withFuse, withoutGateway } from "./engine-world.ts";
 import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
 
 /** Number of concurrent histories: while one waits for an engine, others run. */
 const atOnce = 10;
-const mostHappenings = 12;
 
 /**
  * @param tables URL of the table engine; undefined: a fast one for this file, because many histories at once
  * slow an engine down for others
  * @param part selects different histories
  */
-export function holdsOnEngines(tables: string | undefined, counts: readonly number[], part = 0): void {
+export function holdsOnEngines(
+  tables: string | undefined,
+  counts: readonly number[],
+  { part = 0, mostHappenings = 12 } = {},
+): void {
   let system: TestSystem;
   const own = new AsyncDisposableStack();
   const startOwn = async () => {
@@ -52,7 +55,7 @@ type Played = ReturnType<typeof historiesOf> extends fc.Arbitrary<infer History>
 async function play(system: TestSystem, fixture: ErasureFixture, history: Played): Promise<void> {
   const { people, happenings } = history;
   const found = await withFuse(() => playOnEngines(new EngineWorld(system, fixture), history));
-  const undisturbed = new MemoryWorld();
+  const undisturbed = new UndisturbedWorld();
   await new History(undisturbed, people).play(happenings, withoutErasures);
   const all = await undisturbed.pieces();
   const expected = people.map((person) => ({
@@ -90,10 +93,10 @@ const people = fc
   );
 
 /** Three people with hostile ids, and their histories. */
-export function historiesOf(mostHappenings: number) {
+function historiesOf(mostHappenings: number) {
   return fc.record({ people, happenings: fc.array(happening, { minLength: 4, maxLength: mostHappenings }) });
 }
 
-export function withoutErasures({ what }: Happening): boolean {
+function withoutErasures({ what }: Happening): boolean {
   return what.includes("erase");
 }
