@@ -18,7 +18,6 @@ export type QueuePlan = {
   readonly attributes: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
   readonly visibilitySeconds: number;
-  readonly redrive?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number } | undefined;
 };
 
 export type TableDefinition = Pick<
@@ -84,9 +83,6 @@ type EventSourcePlan = {
   readonly function: string;
   readonly enabled: boolean;
   readonly batchSize: number;
-  readonly windowSeconds: number;
-  /** A record is processed if any filter matches; empty: every record. */
-  readonly filters: readonly EventFilter[];
   readonly reportsItemFailures: boolean;
   readonly countsEvents: boolean;
 };
@@ -101,7 +97,8 @@ export type StreamSourcePlan = EventSourcePlan & {
   readonly kind: "stream";
   readonly table: TablePlan;
   readonly streamArn: string;
-  readonly startingPosition: "TRIM_HORIZON" | "LATEST";
+  /** A record is processed if any filter matches; empty: every record. */
+  readonly filters: readonly EventFilter[];
   /** -1: retries until the record expires. */
   readonly maximumRetryAttempts: number;
   /** -1: as long as the stream retains the record. */
@@ -241,8 +238,4 @@ export type StackPlan = {
   /** Resources that CloudFormation would list, limited to those that run here. */
   readonly resources: StackListing["resources"];
   readonly outputs: Readonly<Record<string, string>>;
-  /** Export names by output name. */
-  readonly exports: Readonly<Record<string, string>>;
-  /** Resources that this machine does not run, with the reason, for printing. */
-  readonly notRun: readonly string[];
 };
