@@ -41,7 +41,6 @@ const writes = [
   "dynamodb:BatchWriteItem",
   "dynamodb:DeleteItem",
   "dynamodb:PutItem",
-  "dynamodb:TransactWriteItems",
   "dynamodb:UpdateItem",
 ];
 

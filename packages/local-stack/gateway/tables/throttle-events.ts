@@ -12,9 +12,7 @@ const throttles = [
   "ThrottlingError",
   "ProvisionedThroughputExceeded",
 ];
-const reads = ["GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "PartiQLSelect"].map(
-  (name) => `dynamodb:${name}`,
-);
+const reads = ["GetItem", "BatchGetItem", "Query", "Scan"].map((name) => `dynamodb:${name}`);
 
 export type ThrottleEvent = {
   readonly tableName: string;
@@ -44,6 +42,5 @@ function eventOf(
 ): readonly ThrottleEvent[] {
   const tableName = /:table\/([^/]+)/.exec(need?.resource ?? "")?.[1];
   if (tableName === undefined || !throttles.includes(errorType)) return [];
-  const isRead = reads.includes(action) || reads.includes(need?.action ?? "");
-  return [{ tableName, metric: isRead ? "ReadThrottleEvents" : "WriteThrottleEvents" }];
+  return [{ tableName, metric: reads.includes(action) ? "ReadThrottleEvents" : "WriteThrottleEvents" }];
 }
