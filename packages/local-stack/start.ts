@@ -13,12 +13,11 @@ const secondsSoFar = () => Math.round((performance.now() - started) / 100) / 10;
 const { stdout } = process;
 const clear = stdout.isTTY ? "\r\u001b[K" : "";
 const print = (text: string) => void stdout.write(`${clear}${text}\n`);
-/** Rewrites one line of a terminal; does nothing in a pipe. */
-const status = (line: string) => {
-  if (stdout.isTTY) stdout.write(`${clear}${line.slice(0, (stdout.columns || 100) - 1)}`);
-};
 const withTime = (text: string) => `${secondsSoFar().toFixed(1).padStart(6)} s  ${text}`;
-const progress = (step: string) => status(withTime(step));
+/** Rewrites one line of a terminal; does nothing in a pipe. */
+const progress = (step: string) => {
+  if (stdout.isTTY) stdout.write(`${clear}${withTime(step).slice(0, (stdout.columns || 100) - 1)}`);
+};
 const notice = (text: string) => print(withTime(text));
 
 const interrupted = new Promise<undefined>((resolve) => {
@@ -27,7 +26,7 @@ const interrupted = new Promise<undefined>((resolve) => {
 });
 
 async function main({ once, scenario }: StartOptions): Promise<number> {
-  const surface = { print, status, progress, notice, interrupted };
+  const surface = { print, progress, notice, interrupted };
   if (!once) return stayUp(options, surface);
   const program: ScenarioProgram = await import(pathToFileURL(resolve(scenario ?? "")).href);
   return program.runScenario(options, surface);

@@ -8,36 +8,36 @@ export type Identity = {
 
 export type Place = { readonly stackName: string; readonly region: string; readonly account: string };
 
-/** Resource types that this machine runs. A function that needs any other type is refused. */
-const runTypes = [
-  "AWS::ApiGatewayV2::Api",
-  "AWS::ApiGatewayV2::Integration",
-  "AWS::ApiGatewayV2::Route",
-  "AWS::ApiGatewayV2::Stage",
-  "AWS::CloudWatch::Alarm",
-  "AWS::CloudWatch::CompositeAlarm",
-  "AWS::DynamoDB::GlobalTable",
-  "AWS::DynamoDB::Table",
-  "AWS::Events::Rule",
-  "AWS::IAM::Policy",
-  "AWS::IAM::Role",
-  "AWS::KMS::Key",
-  "AWS::Lambda::Alias",
-  "AWS::Lambda::EventInvokeConfig",
-  "AWS::Lambda::EventSourceMapping",
-  "AWS::Lambda::Function",
-  "AWS::Lambda::Permission",
-  "AWS::Lambda::Url",
-  "AWS::Logs::LogGroup",
-  "AWS::Logs::MetricFilter",
-  "AWS::S3::Bucket",
-  "AWS::S3::BucketPolicy",
-  "AWS::SQS::Queue",
-  "AWS::SQS::QueuePolicy",
-  "AWS::SecretsManager::ResourcePolicy",
-  "AWS::SecretsManager::Secret",
-] as const;
-export type RunType = (typeof runTypes)[number];
+/** Resource types that this machine runs, each with the property of its physical name. */
+const runTypes = {
+  "AWS::ApiGatewayV2::Api": undefined,
+  "AWS::ApiGatewayV2::Integration": undefined,
+  "AWS::ApiGatewayV2::Route": undefined,
+  "AWS::ApiGatewayV2::Stage": "StageName",
+  "AWS::CloudWatch::Alarm": "AlarmName",
+  "AWS::CloudWatch::CompositeAlarm": "AlarmName",
+  "AWS::DynamoDB::GlobalTable": "TableName",
+  "AWS::DynamoDB::Table": "TableName",
+  "AWS::Events::Rule": "Name",
+  "AWS::IAM::Policy": undefined,
+  "AWS::IAM::Role": "RoleName",
+  "AWS::KMS::Key": undefined,
+  "AWS::Lambda::Alias": undefined,
+  "AWS::Lambda::EventInvokeConfig": undefined,
+  "AWS::Lambda::EventSourceMapping": undefined,
+  "AWS::Lambda::Function": "FunctionName",
+  "AWS::Lambda::Permission": undefined,
+  "AWS::Lambda::Url": undefined,
+  "AWS::Logs::LogGroup": "LogGroupName",
+  "AWS::Logs::MetricFilter": "FilterName",
+  "AWS::S3::Bucket": "BucketName",
+  "AWS::S3::BucketPolicy": undefined,
+  "AWS::SQS::Queue": "QueueName",
+  "AWS::SQS::QueuePolicy": undefined,
+  "AWS::SecretsManager::ResourcePolicy": undefined,
+  "AWS::SecretsManager::Secret": "Name",
+} as const satisfies Readonly<Record<string, string | undefined>>;
+export type RunType = keyof typeof runTypes;
 
 /** Types that monitor, describe or back up. They may name functions but cannot call them. */
 const watchingTypes: readonly string[] = [
@@ -50,9 +50,9 @@ const watchingTypes: readonly string[] = [
   "AWS::SNS::TopicPolicy",
 ];
 
-/** Narrows a template's type to one that this machine runs; undefined for others. */
-export function runType(type: string): RunType | undefined {
-  return runTypes.find((known) => known === type);
+/** Narrows a template's type to one that this machine runs. A function that needs any other is refused. */
+export function isRunType(type: string): type is RunType {
+  return Object.hasOwn(runTypes, type);
 }
 
 /** Whether resources of the type may name a function without calling it. */
@@ -60,25 +60,9 @@ export function onlyWatches(type: string): boolean {
   return watchingTypes.includes(type) || type.startsWith("Custom::");
 }
 
-const nameProperties: Readonly<Partial<Record<RunType, string>>> = {
-  "AWS::CloudWatch::Alarm": "AlarmName",
-  "AWS::CloudWatch::CompositeAlarm": "AlarmName",
-  "AWS::DynamoDB::GlobalTable": "TableName",
-  "AWS::DynamoDB::Table": "TableName",
-  "AWS::Events::Rule": "Name",
-  "AWS::IAM::Role": "RoleName",
-  "AWS::Lambda::Function": "FunctionName",
-  "AWS::Logs::LogGroup": "LogGroupName",
-  "AWS::Logs::MetricFilter": "FilterName",
-  "AWS::S3::Bucket": "BucketName",
-  "AWS::SQS::Queue": "QueueName",
-  "AWS::SecretsManager::Secret": "Name",
-  "AWS::ApiGatewayV2::Stage": "StageName",
-};
-
 /** The property that sets the physical name of a resource of this type, if it has one. */
 export function nameProperty(type: RunType): string | undefined {
-  return nameProperties[type];
+  return runTypes[type];
 }
 
 /**
@@ -158,16 +142,7 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
       return { ref: name, attributes: { Id: name } };
     case "AWS::Lambda::Url":
       return { ref: name, attributes: { FunctionUrl: functionUrl(name, region) } };
-    case "AWS::ApiGatewayV2::Integration":
-    case "AWS::ApiGatewayV2::Route":
-    case "AWS::ApiGatewayV2::Stage":
-    case "AWS::IAM::Policy":
-    case "AWS::Lambda::EventInvokeConfig":
-    case "AWS::Lambda::Permission":
-    case "AWS::Logs::MetricFilter":
-    case "AWS::S3::BucketPolicy":
-    case "AWS::SQS::QueuePolicy":
-    case "AWS::SecretsManager::ResourcePolicy":
+    default:
       return { ref: name, attributes: {} };
   }
 }

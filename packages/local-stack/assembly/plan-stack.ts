@@ -1,7 +1,7 @@
 import { FilterPatternError } from "../gateway/logs/filter-pattern.ts";
 import { UnsupportedPolicyError } from "../iam/policy.ts";
 import { checkEventSource } from "../sources/creation-checks.ts";
-import { onlyWatches, type Place, type RunType, runType } from "./identity.ts";
+import { isRunType, onlyWatches, type Place, type RunType } from "./identity.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { StackPlan } from "./plan.ts";
 import { planAlarm, planCompositeAlarm, planMetricFilter, unmeasuredAlarms } from "./plan-alarms.ts";
@@ -176,7 +176,7 @@ function unknownDependencies(functionId: string, scope: StackScope): Problem[] {
     (scope.resources.get(logicalId)?.DependsOn ?? []).flatMap((needed) => {
       const type = scope.resources.get(needed)?.Type;
       // Resources that only monitor, or act only during a deployment, need not exist here.
-      if (type === undefined || runType(type) !== undefined || onlyWatches(type)) return [];
+      if (type === undefined || isRunType(type) || onlyWatches(type)) return [];
       return [
         {
           logicalId,
@@ -197,7 +197,7 @@ function unknownCallers(scope: StackScope): Problem[] {
     return type === "AWS::Lambda::Function" || type === "AWS::IAM::Role";
   };
   return [...scope.resources].flatMap(([logicalId, { Type, Properties }]) => {
-    if (runType(Type) !== undefined || onlyWatches(Type)) return [];
+    if (isRunType(Type) || onlyWatches(Type)) return [];
     const named = referencesIn(Properties).find(isOfFunctions);
     if (named === undefined) return [];
     return [
@@ -226,6 +226,6 @@ function planOutputs({ template }: SynthesizedStack, scope: StackScope): Record<
 
 function listResources(scope: StackScope): StackPlan["resources"] {
   return [...scope.resources].flatMap(([logicalId, { Type }]) =>
-    runType(Type) === undefined ? [] : [{ logicalId, type: Type, physicalId: scope.identity(logicalId).ref }],
+    isRunType(Type) ? [{ logicalId, type: Type, physicalId: scope.identity(logicalId).ref }] : [],
   );
 }

@@ -1,4 +1,4 @@
-import { generatedName, type Identity, identityOf, nameProperty, type Place, runType } from "./identity.ts";
+import { generatedName, type Identity, identityOf, isRunType, nameProperty, type Place } from "./identity.ts";
 import { noValue, resolveCondition, resolveValue, type Scope } from "./intrinsics.ts";
 import { PlanError } from "./problems.ts";
 import type { Template, TemplateResource } from "./template.ts";
@@ -76,26 +76,24 @@ export function stackScope(
     },
     identity: (logicalId) => {
       const { Type } = resource(logicalId);
-      const type = runType(Type);
-      if (type === undefined) {
+      if (!isRunType(Type)) {
         throw new PlanError(
           `it depends on ${logicalId} of type ${Type}, which the local runner does not run`,
           "Leave it out of the stack that runs here, or teach the type to local/.",
         );
       }
-      return known.get(logicalId) ?? identityOf(type, scope.name(logicalId), place);
+      return known.get(logicalId) ?? identityOf(Type, scope.name(logicalId), place);
     },
     name: (logicalId) => {
       const { Type, Properties } = resource(logicalId);
-      const type = runType(Type);
-      if (type === undefined) return logicalId;
-      if (type === "AWS::Lambda::Alias")
+      if (!isRunType(Type)) return logicalId;
+      if (Type === "AWS::Lambda::Alias")
         return `${resolveValue(Properties.FunctionName, scope)}:${resolveValue(Properties.Name, scope)}`;
-      const property = nameProperty(type);
+      const property = nameProperty(Type);
       const given = property === undefined ? undefined : resolveValue(Properties[property], scope);
       if (typeof given === "string") return given;
       const isFifo = String(resolveValue(Properties.FifoQueue ?? false, scope)) === "true";
-      return generatedName(type, { logicalId, isFifo }, place);
+      return generatedName(Type, { logicalId, isFifo }, place);
     },
   };
   const resources = new Map(

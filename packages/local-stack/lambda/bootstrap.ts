@@ -73,11 +73,11 @@ process.on("disconnect", () => process.exit(0));
 let currentRequest: string | undefined;
 
 process.on("uncaughtException", (error) => {
-  writePlatformLine("Uncaught Exception", error);
+  writeErrorLine(error);
   failAndExit(describe(error), 129);
 });
 process.on("unhandledRejection", (reason) => {
-  writePlatformLine("Unhandled Promise Rejection", reason);
+  writeErrorLine(reason);
   const { errorMessage, trace } = describe(reason);
   failAndExit({ errorType: "Runtime.UnhandledPromiseRejection", errorMessage, ...(trace && { trace }) }, 128);
 });
@@ -123,7 +123,7 @@ async function answer(handle: Handler, invocation: Invocation): Promise<void> {
     currentRequest = undefined;
     send({ kind: "returned", requestId, payload, usage: usageSince(before) });
   } catch (error) {
-    writePlatformLine("Invoke Error", error);
+    writeErrorLine(error);
     currentRequest = undefined;
     send({ kind: "failed", requestId, error: describe(error) });
   }
@@ -200,47 +200,28 @@ function describe(error: unknown): FunctionError {
 }
 
 /**
- * Writes an error as Lambda's runtime does: with all its own properties, which may reveal more than its
- * message. Source: aws-lambda-nodejs-runtime-interface-client, src/Errors.js and src/LogPatch.js.
+ * Writes an error as Lambda's runtime does in JSON logs: with all its own properties, which may reveal more
+ * than its message. Source: aws-lambda-nodejs-runtime-interface-client, src/Errors.js and src/LogPatch.js.
  */
-function writePlatformLine(title: string, thrown: unknown): void {
-  const timestamp = new Date().toISOString();
-  const line =
-    process.env.AWS_LAMBDA_LOG_FORMAT === "JSON"
-      ? jsonLine(timestamp, thrown)
-      : [timestamp, currentRequest ?? "undefined", "ERROR", `${title} `, jsonOf(thrown)].join("\t");
-  process.stdout.write(`${line}\n`);
+function writeErrorLine(thrown: unknown): void {
+  const common = { timestamp: new Date().toISOString(), level: "ERROR", requestId: currentRequest };
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  process.stdout.write(`${lineOf(common, error)}\n`);
 }
 
-function jsonLine(timestamp: string, thrown: unknown): string {
-  const common = { timestamp, level: "ERROR", requestId: currentRequest };
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+function lineOf(common: object, error: Error): string {
   try {
     return JSON.stringify({ ...common, message: error }, (_, value: unknown) =>
-      value instanceof Error ? withAllStructured(value) : value,
+      value instanceof Error ? withAll(value) : value,
     );
   } catch {
     return JSON.stringify({ ...common, message: String(error) });
   }
 }
 
-function withAllStructured(error: Error): object {
+function withAll(error: Error): object {
   const { message: errorMessage, stack = "" } = error;
   return { errorType: error.constructor.name, errorMessage, stackTrace: stack.split("\n"), ...error };
-}
-
-function jsonOf(thrown: unknown): string {
-  try {
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    return JSON.stringify(error, (_, value: unknown) => (value instanceof Error ? withAll(value) : value));
-  } catch {
-    return JSON.stringify(describe(thrown));
-  }
-}
-
-function withAll(error: Error): object {
-  const { name: errorType, message: errorMessage, stack = "" } = error;
-  return { errorType, errorMessage, ...error, stack: stack.split("\n") };
 }
 
 function failAndExit(error: FunctionError, code: number): void {

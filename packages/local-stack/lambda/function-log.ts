@@ -1,10 +1,21 @@
+import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { join } from "node:path";
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { Gateway } from "../gateway/types.ts";
-import { createLogFile, type LogFile, type LoggedLine, type LogPage, timeOfLine } from "./log-file.ts";
 import { isOfLevel } from "./log-level.ts";
 
-const keptLines = 1000;
+export type LoggedLine = {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly text: string;
+  readonly position: number;
+};
+
+/** Lines in order; `next` is absent at the end of the log. */
+export type LogPage = { readonly lines: readonly LoggedLine[]; readonly next?: number };
+
+const keptLines = 10_000;
+const pageLines = 500;
 
 export type FunctionLog = ReturnType<typeof createFunctionLog>;
 
@@ -22,7 +33,7 @@ export type LogDestination = {
  * dropped.
  */
 export function createFunctionLog(
-  plan: FunctionPlan,
+  plan: Pick<FunctionPlan, "name" | "logGroupName" | "jsonLog">,
   gateway: Pick<Gateway, "authorize" | "region" | "account">,
   { directory, onError, onWritten = () => undefined }: LogDestination,
 ) {
@@ -31,7 +42,7 @@ export function createFunctionLog(
   let allowed: boolean | undefined;
   let bytes = 0;
   let count = 0;
-  let file: LogFile | undefined;
+  let file: WriteStream | undefined;
   let last = Date.now();
 
   const isAllowed = (): boolean => {
@@ -40,29 +51,51 @@ export function createFunctionLog(
       .every(Boolean);
     return allowed;
   };
-  const open = (): LogFile | undefined => {
-    if (directory !== undefined) file ??= createLogFile(join(directory, `${plan.name}.log`), onError);
+  const open = (): WriteStream | undefined => {
+    if (directory === undefined || file !== undefined) return file;
+    mkdirSync(directory, { recursive: true });
+    const path = join(directory, `${plan.name}.log`);
+    file = createWriteStream(path);
+    file.on("error", (error) => onError(`the log ${path} can't be written: ${error.message}`));
     return file;
   };
   return {
     write: (line: string): void => {
       if (!isAllowed() || (plan.jsonLog && !isOfLevel(line, plan.jsonLog.level))) return;
       last = timeOfLine(line, last);
-      kept.push({ at: last, text: line, next: ++count });
+      kept.push({ at: last, text: line, position: ++count });
       bytes += Buffer.byteLength(line);
       if (kept.length > keptLines) kept.shift();
       onWritten(line);
-      open()?.write(line);
+      open()?.write(`${line}\n`);
     },
     /** Latest lines, oldest first. */
     lines: (): readonly string[] => kept.map(({ text }) => text),
-    /** Position from which to read all lines since a time in milliseconds since 1970. */
-    beginOf: (since: number): number => file?.beginOf(since) ?? 0,
-    /** Reads a page of lines from a position: of the file if there is one, else of those in memory. */
-    page: async (from: number): Promise<LogPage> =>
-      file?.page(from) ?? { lines: kept.filter(({ next }) => next > from) },
+    /**
+     * Reads a page of the latest lines.
+     * @param after position of the last line that was read before; 0: none
+     * @param since milliseconds since 1970
+     */
+    page: (after: number, since: number): LogPage => {
+      const left = kept.filter(({ at, position }) => position > after && at >= since);
+      const lines = left.slice(0, pageLines);
+      const next = lines.at(-1)?.position;
+      return { lines, ...(left.length > lines.length && next !== undefined && { next }) };
+    },
     /** Total bytes logged so far, without line ends. */
     bytes: () => bytes,
-    close: async (): Promise<void> => file?.close(),
+    close: async (): Promise<void> => {
+      if (file === undefined || file.errored) return;
+      await new Promise<void>((resolve) => file?.end(resolve));
+    },
   };
+}
+
+/**
+ * Time of a line, in milliseconds since 1970.
+ * @param before time of the previous line, used if the line has none
+ */
+function timeOfLine(line: string, before: number): number {
+  const time = Date.parse(/"time(?:stamp)?":"([^"]+)"/.exec(line)?.[1] ?? "");
+  return Number.isNaN(time) ? before : time;
 }

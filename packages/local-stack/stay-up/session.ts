@@ -19,8 +19,6 @@ import { runSubscriber } from "./subscriber-program.ts";
 
 export type Surface = Reports & {
   readonly print: (text: string) => void;
-  /** Rewrites one line of a terminal; does nothing in a pipe. */
-  readonly status: (line: string) => void;
   readonly interrupted: Promise<undefined>;
 };
 
@@ -34,7 +32,7 @@ export async function runSession<Result>(
   stays: (system: System) => Promise<Result>,
 ): Promise<Result> {
   const { users, json, logs, keep } = options;
-  const { print, progress, status } = surface;
+  const { print, progress } = surface;
   const goesOn = keep !== undefined && holdsState(keep);
   const { system, register } = await startUnregistered(options, {}, surface, () => undefined);
   const ending = new AbortController();
@@ -70,7 +68,6 @@ export async function runSession<Result>(
     }
     const first = page === undefined ? "" : `Console       ${page.url}    (good for one browser)\n`;
     print(`\n${first}${printableSystem(system, all)}\n\nCtrl-C ends it.`);
-    void showActivity(system, status, ending.signal);
     const { earnEvery = 0 } = options;
     if (earnEvery > 0)
       for (const { sandbox } of system.pipelines) void keepEarning(sandbox, earnEvery, ending.signal);
@@ -123,25 +120,6 @@ async function keepEarning(sandbox: Sandbox, seconds: number, signal: AbortSigna
       if (signal.aborted) return;
       if (id !== undefined) sandbox.fetchData(id, ["income", "activity"]);
     }
-  }
-}
-
-async function showActivity(
-  { stack }: System,
-  status: (line: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  let shown = "";
-  while (!signal.aborted) {
-    const line = stack.functions
-      .filter(({ counts }) => counts().invocations > 0)
-      .map(
-        ({ logicalId, counts }) => `${logicalId.replace(/Function[0-9A-F]{8}$/, "")} ${counts().invocations}`,
-      )
-      .join(", ");
-    if (line !== shown) status(`Invocations: ${line}`);
-    shown = line;
-    await wait(1_000, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -1,13 +1,12 @@
 import type { Answer } from "../../http-server.ts";
-import type { LoggedLine, LogPage } from "../../lambda/log-file.ts";
+import type { LoggedLine, LogPage } from "../../lambda/function-log.ts";
 import { errorAnswer, jsonAnswer } from "../answer.ts";
 import { asString, checkInputs, type JsonObject, type Operation, type Place } from "../operation.ts";
 import { FilterPatternError, parseFilterPattern } from "./filter-pattern.ts";
 
 export type LogGroup = {
   readonly name: string;
-  beginOf(since: number): number;
-  page(from: number): Promise<LogPage>;
+  page(after: number, since: number): LogPage;
 };
 
 export type LogsEngine = { readonly groups: () => readonly LogGroup[] };
@@ -37,17 +36,13 @@ export function logsOperation(name: string, input: JsonObject, scope: Place): Op
   return { service: "logs", action: `logs:${name}`, needs: [{ action: `logs:${name}`, resource }] };
 }
 
-export async function logsAnswer(
-  { action }: Operation,
-  input: JsonObject,
-  { groups }: LogsEngine,
-): Promise<Answer> {
+export function logsAnswer({ action }: Operation, input: JsonObject, { groups }: LogsEngine): Answer {
   if (action === "logs:DescribeLogGroups") return describeGroups(input, groups());
   const group = groups().find(({ name }) => name === input.logGroupName);
   if (group === undefined)
     return fault("ResourceNotFoundException", "The specified log group does not exist.");
   try {
-    return jsonAnswer(200, await filterEvents(group, input));
+    return jsonAnswer(200, filterEvents(group, input));
   } catch (error) {
     if (error instanceof FilterPatternError) return fault("InvalidParameterException", error.message);
     throw error;
@@ -73,19 +68,18 @@ function describeGroups(input: JsonObject, groups: readonly LogGroup[]): Answer 
  * Filters one page of the log. The page may be empty even if more follow.
  * @throws FilterPatternError
  */
-async function filterEvents(group: LogGroup, input: JsonObject): Promise<object> {
+function filterEvents(group: LogGroup, input: JsonObject): object {
   const isWanted = parseFilterPattern(asString(input.filterPattern));
-  const since = Number(input.startTime ?? 0);
   const until = Number(input.endTime ?? Number.POSITIVE_INFINITY);
   const limit = Math.min(mostEvents, Number(input.limit ?? mostEvents));
-  const from = positionIn(input.nextToken) ?? group.beginOf(since);
-  const { lines, next } = await group.page(from);
+  const after = positionIn(input.nextToken);
+  const { lines, next } = group.page(after, Number(input.startTime ?? 0));
   const events: LoggedLine[] = [];
   let bytes = 0;
   let cut: number | undefined;
-  let before = from;
+  let before = after;
   for (const line of lines) {
-    if (line.at >= since && line.at <= until && isWanted(line.text)) {
+    if (line.at <= until && isWanted(line.text)) {
       bytes += Buffer.byteLength(line.text) + overheadBytes;
       if (events.length === limit || (bytes > maxBytes && events.length > 0)) {
         cut = before;
@@ -93,7 +87,7 @@ async function filterEvents(group: LogGroup, input: JsonObject): Promise<object>
       }
       events.push(line);
     }
-    before = line.next;
+    before = line.position;
   }
   const nextToken = cut ?? next;
   return {
@@ -103,13 +97,14 @@ async function filterEvents(group: LogGroup, input: JsonObject): Promise<object>
   };
 }
 
-function described({ at, text, next }: LoggedLine): object {
-  return { logStreamName: "local", timestamp: at, ingestionTime: at, message: text, eventId: String(next) };
+function described({ at, text, position }: LoggedLine): object {
+  const eventId = String(position);
+  return { logStreamName: "local", timestamp: at, ingestionTime: at, message: text, eventId };
 }
 
 /** @throws FilterPatternError for a token of another service */
-function positionIn(token: unknown): number | undefined {
-  if (token === undefined) return undefined;
+function positionIn(token: unknown): number {
+  if (token === undefined) return 0;
   const [, position] = /^local\/(\d+)$/.exec(asString(token)) ?? [];
   if (position === undefined) throw new FilterPatternError("The specified nextToken is invalid.");
   return Number(position);

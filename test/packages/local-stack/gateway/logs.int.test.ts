@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   CloudWatchLogsClient,
   DescribeLogGroupsCommand,
@@ -12,7 +9,7 @@ import {
 } from "@aws-sdk/client-cloudwatch-logs";
 import type { LogGroup } from "@income-events/local-stack/gateway/logs/logs.ts";
 import type { Principal } from "@income-events/local-stack/gateway/types.ts";
-import { createLogFile, type LogFile } from "@income-events/local-stack/lambda/log-file.ts";
+import { createFunctionLog } from "@income-events/local-stack/lambda/function-log.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { account, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
 
@@ -20,10 +17,15 @@ const begin = Date.parse("2026-11-21T12:00:00Z");
 const lineOf = (second: number, fields: object) =>
   JSON.stringify({ timestamp: new Date(begin + second * 1000).toISOString(), level: "INFO", ...fields });
 
+const newLog = () =>
+  createFunctionLog(
+    { name: "one", logGroupName: "one" },
+    { region, account, authorize: () => ({ allowed: true, reason: "" }) },
+    { onError: (message) => expect.unreachable(message) },
+  );
+
 describe("the logs API of the gateway, by AWS's own client", () => {
   let system: LocalSystem;
-  let directory: string;
-  let log: LogFile;
   const groups: LogGroup[] = [];
   const clientOf = ({ accessKeyId, secretAccessKey }: Principal) =>
     new CloudWatchLogsClient({
@@ -35,8 +37,7 @@ describe("the logs API of the gateway, by AWS's own client", () => {
       },
     });
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "logs-"));
-    log = createLogFile(join(directory, "one.log"), () => undefined);
+    const log = newLog();
     system = await startLocalSystem({ engines: { logs: { groups: () => groups } } });
     groups.push({ ...log, name: "stage-OneLogs" }, { ...log, name: "stage-TwoLogs" });
     for (let number = 0; number < 60; number += 1) groups.push({ ...log, name: `other-${number}` });
@@ -46,9 +47,7 @@ describe("the logs API of the gateway, by AWS's own client", () => {
     log.write(lineOf(4, { code: "C", kind: "accounts", correlationIds: ["second-id"] }));
   });
   afterAll(async () => {
-    await log?.close();
     await system?.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   const filter = async (input: Partial<FilterLogEventsCommandInput> = {}) => {
@@ -108,7 +107,7 @@ describe("the logs API of the gateway, by AWS's own client", () => {
   );
 
   it("returns everything page by page, even if pages are empty, and continues after a limit", async () => {
-    const long = createLogFile(join(directory, "long.log"), () => undefined);
+    const long = newLog();
     groups.push({ ...long, name: "long-Logs" });
     const filler = "x".repeat(2_000);
     for (let second = 0; second < 2_000; second += 1)
@@ -135,7 +134,6 @@ describe("the logs API of the gateway, by AWS's own client", () => {
       name: "InvalidParameterException",
     });
     client.destroy();
-    await long.close();
   });
 
   it("needs the permission on the log group, and refuses what it does not know", async () => {
