@@ -1,11 +1,10 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runProgram } from "../support/program.ts";
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
@@ -27,14 +26,9 @@ describe("the packages of the sandbox and the local stack", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("hold JavaScript, which runs where Node strips no types: the sandbox prints its addresses", async () => {
-    const sandbox = spawn(process.execPath, [join(folder, "sandbox/dist/main.js"), "--users", "1"]);
-    try {
-      const [line] = await once(createInterface(sandbox.stdout), "line");
-      expect(JSON.parse(line).sandbox.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    } finally {
-      sandbox.kill();
-      await once(sandbox, "close");
-    }
+    await using sandbox = runProgram(join(folder, "sandbox/dist/main.js"), ["--users", "1"]);
+    const addresses = JSON.parse(await sandbox.printed(/^\{.*\}$/));
+    expect(addresses.sandbox.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
   it("hold JavaScript, which runs where Node strips no types: the local stack says its options", async () => {

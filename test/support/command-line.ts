@@ -14,7 +14,7 @@ export type CommandResult = {
 export type CommandOptions = {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Path of the program below packages/cli/. */
+  /** Path of the program in the repository. */
   readonly program?: string;
 };
 
@@ -41,9 +41,9 @@ export function runCommand(args: readonly string[], options: CommandOptions = {}
 /** Starts a command with the options of `runCommand`. */
 export function startCommand(
   args: readonly string[],
-  { input = "", env = {}, program = "main.ts" }: CommandOptions = {},
+  { input = "", env = {}, program = "packages/cli/main.ts" }: CommandOptions = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, [join(repository, "packages", "cli", program), ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: repository,
     env: { ...bareEnvironment(), ...env },
   });

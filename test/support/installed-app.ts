@@ -1,8 +1,8 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Registry, startRegistry } from "../../scripts/registry/registry.ts";
+import { type Program, startProgram } from "./program.ts";
 
 const runFile = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
@@ -64,65 +64,12 @@ export async function run(
   return stdout + stderr;
 }
 
-/** An app that stays up on this machine. */
-export type Running = AsyncDisposable & {
-  /** Resolves with the first printed line after a position that matches the pattern. */
-  readonly printed: (pattern: RegExp, after?: number) => Promise<string>;
-  /** Number of printed lines. */
-  readonly count: () => number;
-  /** All printed lines. */
-  readonly lines: () => readonly string[];
-};
-
-/** @param command as `npm run dev -- …` */
-export function start(
-  { env }: Pick<Source, "env">,
-  cwd: string,
-  [program = "", ...args]: readonly string[],
-): Running {
-  const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
-  const lines: string[] = [];
-  const listeners = new Set<() => void>();
-  const ended = once(child, "close");
-  for (const stream of [child.stdout, child.stderr]) follow(stream, lines, listeners);
-  return {
-    count: () => lines.length,
-    lines: () => lines,
-    printed: (pattern, after = 0) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const line = lines.slice(after).find((each) => pattern.test(each));
-          if (line === undefined) return;
-          listeners.delete(look);
-          resolve(line);
-        };
-        listeners.add(look);
-        look();
-        void ended.then(() =>
-          reject(new Error(`it ended before it printed ${pattern}:\n${lines.join("\n")}`)),
-        );
-      }),
-    [Symbol.asyncDispose]: async () => {
-      interrupt(child);
-      await ended;
-    },
-  };
-}
-
-function follow(stream: NodeJS.ReadableStream, lines: string[], listeners: ReadonlySet<() => void>): void {
-  let rest = "";
-  stream.setEncoding("utf8");
-  stream.on("data", (text: string) => {
-    const parts = (rest + text).split("\n");
-    rest = parts.pop() ?? "";
-    lines.push(...parts);
-    for (const listener of [...listeners]) listener();
-  });
-}
-
-/** Interrupts npm and everything it started, as Ctrl-C does. */
-function interrupt({ pid }: ChildProcess): void {
-  if (pid !== undefined) process.kill(-pid, "SIGINT");
+/**
+ * Starts an app that stays up on this machine.
+ * @param command as `npm run dev -- …`
+ */
+export function start({ env }: Pick<Source, "env">, cwd: string, command: readonly string[]): Program {
+  return startProgram(command, { cwd, env, isGroup: true });
 }
 
 /** Any free port for each server, because others may run here. */

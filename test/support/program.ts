@@ -4,19 +4,32 @@ import { join } from "node:path";
 
 const repository = join(import.meta.dirname, "..", "..");
 
-/** A program of this repository, run as a user runs it. */
+/** A program, run as a user runs it. */
 export type Program = AsyncDisposable & {
   readonly pid: number;
   /** Output so far, both streams. */
   output(): string;
-  /** Resolves when the text was printed; rejects with the output if the program ends first. */
-  printed(text: string): Promise<void>;
+  /** Number of whole lines so far. */
+  count(): number;
+  /**
+   * Resolves with the first line from a position on that has the text or matches the pattern; rejects with the
+   * output if the program ends first.
+   */
+  printed(text: string | RegExp, from?: number): Promise<string>;
   /** Exit code, once it has ended. */
   readonly ended: Promise<number | null>;
   signal(name: NodeJS.Signals): void;
 };
 
+type Surroundings = {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Whether it ends by Ctrl-C, with everything that it started. */
+  readonly isGroup?: boolean;
+};
+
 /**
+ * Runs a file of this repository.
  * @param env in addition to this process's own
  * @param runtime interpreter of the file
  */
@@ -26,27 +39,33 @@ export function runProgram(
   env: Readonly<Record<string, string>> = {},
   runtime = process.execPath,
 ): Program {
-  const child = spawn(runtime, [file, ...args], {
-    cwd: repository,
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  return startProgram([runtime, file, ...args], { env: { ...process.env, ...env } });
+}
+
+export function startProgram([file = "", ...args]: readonly string[], surroundings: Surroundings): Program {
+  const { cwd = repository, env = process.env, isGroup = false } = surroundings;
+  const child = spawn(file, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: isGroup });
   let heard = "";
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
       heard += text;
-      for (const listener of listeners) listener();
+      for (const listener of [...listeners]) listener();
     });
   }
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   return {
     pid: pidOf(child),
     output: () => heard,
-    printed: (text) =>
+    count: () => heard.split("\n").length - 1,
+    printed: (text, from = 0) =>
       new Promise((resolve, reject) => {
+        const isIt = (line: string) => (typeof text === "string" ? line.includes(text) : text.test(line));
         const listen = () => {
-          if (heard.includes(text)) resolve();
+          const line = heard.split("\n").slice(from).find(isIt);
+          if (line === undefined) return;
+          listeners.delete(listen);
+          resolve(line);
         };
         listeners.add(listen);
         listen();
@@ -57,7 +76,8 @@ export function runProgram(
     ended,
     signal: (name) => void child.kill(name),
     [Symbol.asyncDispose]: async () => {
-      child.kill("SIGTERM");
+      if (isGroup) process.kill(-pidOf(child), "SIGINT");
+      else child.kill("SIGTERM");
       await ended;
     },
   };

@@ -1,13 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { listFixture } from "../support/list-fixture.ts";
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
-  const { run, task, stored, sandboxFor, providerFor } = fixture;
+  const { run, task, content, contentOf, sandboxFor, providerFor } = fixture;
 
   test("is cut before the function's time ends: the task is hidden, and no message returns by itself", async () => {
     const sandbox = await sandboxFor();
@@ -29,32 +28,20 @@ await describeOnTables("reading a list", (tables) => {
       text: `{"data":[${item}],"next":${path.includes("cursor") ? "null" : '"b"'}}`,
     }));
     await run(remote, [task()]);
-    expect(await stored()).toBe(`{"data":[${item},${item}],"next":null}`);
+    expect(await content()).toBe(`{"data":[${item},${item}],"next":null}`);
     expect(await fixture.bucket.keys()).toEqual([expect.stringMatching(/^data\//)]);
   });
 
-  test.each<
-    [
-      string,
-      Partial<ProviderSettings>,
-      (count: number) => object,
-      { readonly reason: string; readonly calls: number },
-    ]
-  >([
-    [
-      "is too large in all",
-      { maxDataBytes: 1_000 },
-      (count) => ({ data: ["x".repeat(300)], next: `c${count}` }),
-      { reason: "the data is over 1000 bytes; see provider.maxDataBytes", calls: 4 },
-    ],
-  ])("rejects one that %s, with the setting's name", async (_, others, page, { reason, calls }) => {
-    const remote = await providerFor((_path, count) => ({ json: page(count) }));
-    expect(await run(remote, [task()], { others })).toEqual({
+  test("rejects one that is too large in all, with the setting's name", async () => {
+    const remote = await providerFor((_path, count) => ({
+      json: { data: ["x".repeat(300)], next: `c${count}` },
+    }));
+    expect(await run(remote, [task()], { others: { maxDataBytes: 1_000 } })).toEqual({
       hidden: [],
-      reasons: [reason],
+      reasons: ["the data is over 1000 bytes; see provider.maxDataBytes"],
     });
-    expect(remote.requests).toHaveLength(calls);
-    expect(await stored()).toBeUndefined();
+    expect(remote.requests).toHaveLength(4);
+    expect(await content()).toBeUndefined();
   });
 
   test("that waited for another one until the time was over makes no call that would be cut", async () => {
@@ -98,6 +85,6 @@ await describeOnTables("reading a list", (tables) => {
       subjects.map((each) => task(each)),
     );
     expect(most).toBe(1);
-    for (const each of subjects) expect(await stored(each)).toBe('{"data":[1,2,2],"next":null}');
+    for (const each of subjects) expect(await contentOf(each)).toBe('{"data":[1,2,2],"next":null}');
   });
 });

@@ -1,21 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { messageDigest } from "../../../domain/fetch/document.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { callsOf, listFixture, noon } from "../support/list-fixture.ts";
+import { noon } from "../support/fetcher-fixture.ts";
+import { callsOf, listFixture } from "../support/list-fixture.ts";
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
-  const { run, task, stored, documentsOf, sandboxFor, wholeOf } = fixture;
+  const { run, task, content, document, stored, sandboxFor, wholeOf } = fixture;
   const done = { hidden: [], reasons: [] };
   /** Enough time for the current call, but for no other. */
-  const oneCall = { timeLeft: () => 12_999 };
+  const oneCall = { timeLeft: () => 11_999 };
 
   describe("that the sandbox pages", () => {
     test("follows it to its end, and stores what one page would have held", async () => {
       const sandbox = await sandboxFor({ pageSize: 3 });
       expect(await run(sandbox)).toEqual(done);
       expect(callsOf(sandbox)).toEqual([200, 200, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
+      expect(JSON.parse((await content()) ?? "")).toEqual(wholeOf(sandbox));
       expect(fixture.entries).toMatchObject([{ code: "TASK_DONE" }]);
       expect(await fixture.bucket.keys()).toEqual([]);
     });
@@ -24,20 +25,20 @@ await describeOnTables("reading a list", (tables) => {
       const sandbox = await sandboxFor();
       await run(sandbox);
       expect(callsOf(sandbox)).toEqual([200]);
-      expect(await stored()).toBe(JSON.stringify(sandbox.data(fixture.subject.id, "income")));
+      expect(await content()).toBe(JSON.stringify(sandbox.data(fixture.subject.id, "income")));
     });
 
     test("resumes at a failed page: no page is read twice", async () => {
       const sandbox = await sandboxFor({ pageSize: 2 });
       // The third of the next calls.
       sandbox.fault({ path: "/income", status: 503, share: 1 / 3, times: 1 });
-      expect(await run(sandbox)).toEqual({ hidden: [100], reasons: [] });
-      expect(await stored()).toBeUndefined();
+      expect(await run(sandbox)).toEqual({ hidden: [200], reasons: [] });
+      expect(await content()).toBeUndefined();
       // An erasure finds them by their subject.
       expect(await fixture.bucket.keys()).toEqual([`pages/account/${fixture.subject.id}/income/m0.gz`]);
       expect(await run(sandbox, [task()], { receives: 2 })).toEqual(done);
       expect(callsOf(sandbox)).toEqual([200, 200, 503, 200, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
+      expect(JSON.parse((await content()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
     test("continues in further runs after a run's time is over, as of its first page and for the same tasks", async () => {
@@ -49,8 +50,8 @@ await describeOnTables("reading a list", (tables) => {
       }
       expect(await run(sandbox, [task()], { ...oneCall, receives: 4 })).toEqual(done);
       expect(callsOf(sandbox)).toEqual([200, 200, 200, 200]);
-      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
-      expect(await documentsOf(fixture.subject).document()).toMatchObject({
+      expect(JSON.parse((await content()) ?? "")).toEqual(wholeOf(sandbox));
+      expect(await document()).toMatchObject({
         asOf: noon.getTime(),
         by: [messageDigest("m0")],
       });
@@ -59,7 +60,7 @@ await describeOnTables("reading a list", (tables) => {
     test("that another read has covered is not continued", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
       await run(sandbox, [task()], oneCall);
-      await documentsOf(fixture.subject).stored("[1]", 0);
+      await stored("[1]", 0);
       fixture.clock = new Date(noon.getTime() + 60_000);
       await run(sandbox, [task(fixture.subject, noon.getTime() - 60_000)], { receives: 2 });
       expect(fixture.entries).toMatchObject([{ code: "TASK_SKIPPED" }]);

@@ -1,13 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
-import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
-import { documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { retryable } from "../../../domain/core/failures.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { readTask } from "../../../domain/fetch/task.ts";
-import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { day, factsOf, hour, reconcilerFixture } from "../support/reconciler-fixture.ts";
 
@@ -102,28 +96,12 @@ await describeOnTables("a reconciliation that begins by itself", (tables) => {
 
   describe("reads data again whose news may be lost", () => {
     /** Endpoints to read, by account. */
-    async function tasks(): Promise<readonly string[]> {
-      const messages = await fixture.system.drain(fixture.queueUrls.fetch);
-      for (const { ReceiptHandle } of messages)
-        await fixture.system.sqs.send(
-          new DeleteMessageCommand({ QueueUrl: fixture.queueUrls.fetch, ReceiptHandle }),
-        );
-      return messages
-        .map(({ Body = "" }) => readTask(Body))
+    const tasks = async () =>
+      (await fixture.tasks())
         .flatMap((task) => (task.type === "fetchDocument" ? [`${task.subject.id} ${task.endpoint}`] : []))
         .sort();
-    }
-    const read = async (id: string, endpoint: string, asOf: number, kind: Subject["kind"] = "account") => {
-      const { system, table } = fixture;
-      const write = batchingWriter(system.dynamodb, table.name);
-      const store = documentStore(
-        batchingReader(system.dynamodb, table.name),
-        write,
-        overflowBucket("unused"),
-      );
-      const call = { asOf, subject: { kind, id }, name: { endpoint } } as const;
-      await store.save(undefined, documentRead(undefined, undefined, call), undefined);
-    };
+    const read = (id: string, endpoint: string, asOf: number, kind: Subject["kind"] = "account") =>
+      fixture.readAt({ kind, id }, endpoint, asOf);
 
     test("of accounts that are connected: what was read before the end, and what they should have", async () => {
       const { until } = await afterFailures();

@@ -1,16 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
-import { documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { waiting } from "../../../domain/core/failures.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { type FetchTask, readTask } from "../../../domain/fetch/task.ts";
-import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import {
   accountsPath,
@@ -33,7 +27,7 @@ function heapInMegabytes(): number {
 
 await describeOnTables("the reconciler", (tables) => {
   const fixture = reconcilerFixture(tables);
-  const { tickOf, codes, calls, fed, learnAll } = fixture;
+  const { tickOf, codes, calls, fed, learnAll, readAt, tasks } = fixture;
 
   describe("a list in pages", () => {
     const paged = (items: number) => ({
@@ -227,25 +221,8 @@ await describeOnTables("the reconciler", (tables) => {
       subject = { kind: "account", id: announced.accounts[0] ?? "" };
     });
 
-    const readAgo = async (milliseconds: number, endpoint = "income") => {
-      const { system, table } = fixture;
-      const write = batchingWriter(system.dynamodb, table.name);
-      const store = documentStore(
-        batchingReader(system.dynamodb, table.name),
-        write,
-        overflowBucket("unused"),
-      );
-      const call = { asOf: fixture.time - milliseconds, subject, name: { endpoint } };
-      await store.save(undefined, documentRead(undefined, undefined, call), undefined);
-    };
-    /** Takes the tasks out of the fetch queue, so that the next tasks of their documents can be received. */
-    const tasks = async (): Promise<readonly FetchTask[]> => {
-      const { system, queueUrls } = fixture;
-      const messages = await system.drain(queueUrls.fetch);
-      for (const { ReceiptHandle } of messages)
-        await system.sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrls.fetch, ReceiptHandle }));
-      return messages.map(({ Body = "" }) => readTask(Body));
-    };
+    const readAgo = (milliseconds: number, endpoint = "income") =>
+      readAt(subject, endpoint, fixture.time - milliseconds);
 
     test("is read again only if its last read is older than the setting's days", async () => {
       await readAgo(30 * day + 1);

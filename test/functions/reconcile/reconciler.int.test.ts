@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
-import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
 import { waiting } from "../../../domain/core/failures.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import {
   day,
@@ -19,17 +15,6 @@ import {
 await describeOnTables("the reconciler", (tables) => {
   const fixture = reconcilerFixture(tables);
   const { tickOf, codes, calls, fed, learn, learnAll } = fixture;
-  const readAt = async (account: Subject, asOf: number) => {
-    const { dynamodb } = fixture.system;
-    const [read, write] = [
-      batchingReader(dynamodb, fixture.table.name),
-      batchingWriter(dynamodb, fixture.table.name),
-    ];
-    const store = documentStore(read, write, overflowBucket("none"));
-    const content = contentOf("[]");
-    const document = documentRead(undefined, content.digest, { asOf, subject: account });
-    await store.save(undefined, document, content);
-  };
   const keptRun = () => checkpoint(fixture.system.dynamodb, fixture.table.name).load();
 
   describe("a run", () => {
@@ -162,7 +147,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(await staleSince(29)).not.toHaveProperty("stale");
       expect(await staleSince(31)).toMatchObject({ version: 2, stale: { version: 2, since } });
       expect(await staleSince(33)).toMatchObject({ version: 2 });
-      await readAt({ kind: "account", id }, since + 40 * day);
+      await fixture.readAt({ kind: "account", id }, "income", since + 40 * day, "[]");
       expect(await staleSince(50)).toMatchObject({ version: 2 });
       expect(await staleSince(71)).toMatchObject({ version: 3, stale: { since: since + 40 * day } });
       expect(await staleSince(71, disconnected)).not.toHaveProperty("stale");

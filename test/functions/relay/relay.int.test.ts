@@ -33,26 +33,6 @@ await describeOnTables("the relay", (tables) => {
     ]);
   });
 
-  test("an unordered event that contradicts the state makes it unconfirmed and has the provider asked", async () => {
-    const accountId = randomUUID();
-    const connect = accountEvent({ accountId });
-    const disconnect = accountEvent({ accountId, type: "account.disconnected" });
-    await record(connect, disconnect);
-    const relayedSoFar = await pump();
-    const state = async () => fixture.table.item(`ACCOUNT#${accountId}`, "STATE");
-    expect(await state()).toMatchObject({ state: { version: 2, connected: true, unconfirmed: true } });
-    const ask = { type: "fetchState", subject: { kind: "account", id: accountId } };
-    expect(await tasks()).toEqual([
-      expect.objectContaining({ type: "startFetch", version: 1 }),
-      expect.objectContaining({ ...ask, version: 2 }),
-    ]);
-    // The same bytes may be a late retry or a true repeat: while an answer is pending, another call is made.
-    await record(disconnect);
-    await pump(relayedSoFar);
-    expect(await state()).toMatchObject({ state: { version: 3, unconfirmed: true } });
-    expect(await tasks()).toEqual([expect.objectContaining({ ...ask, version: 3 })]);
-  });
-
   test("a repeated batch sends the same ids and sequences, and changes no item", async () => {
     const accountId = randomUUID();
     await record(

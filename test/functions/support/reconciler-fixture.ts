@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
-import { documentReader } from "../../../adapters/dynamodb/documents.ts";
+import { contentOf, documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable, partitions } from "../../../adapters/dynamodb/event-table.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import {
@@ -14,6 +15,7 @@ import {
 } from "../../../adapters/dynamodb/versioned-records.ts";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { checkpoint, runRequests } from "../../../adapters/streams/checkpoint.ts";
@@ -21,6 +23,7 @@ import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { EventType } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
+import { type FetchTask, readTask } from "../../../domain/fetch/task.ts";
 import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import type { ReceivingCounts } from "../../../domain/reconcile/missed.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
@@ -29,6 +32,7 @@ import type { ReconcilerDependencies } from "../../../functions/reconcile/depend
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { reconciler } from "../../../functions/reconcile/reconciler.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
+import { documentRead } from "../../domain/samples.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { unlimited } from "../../support/provider-limits.ts";
 import { noRefusals } from "../../support/tokens.ts";
@@ -201,6 +205,25 @@ export function reconcilerFixture(tables: string) {
     }
   }
 
+  /** Stores a document as a call at a time left it, without data unless there is some. */
+  async function readAt(subject: Subject, endpoint: string, asOf: number, text?: string) {
+    const { dynamodb } = made.system;
+    const read = batchingReader(dynamodb, made.table.name);
+    const store = documentStore(read, batchingWriter(dynamodb, made.table.name), overflowBucket("none"));
+    const content = text === undefined ? undefined : contentOf(text);
+    const document = documentRead(undefined, content?.digest, { asOf, subject, name: { endpoint } });
+    await store.save(undefined, document, content);
+  }
+
+  /** Takes the tasks out of the fetch queue, so that the next tasks of their documents can be received. */
+  async function tasks(): Promise<readonly FetchTask[]> {
+    const QueueUrl = made.queueUrls.fetch;
+    const messages = await made.system.drain(QueueUrl);
+    for (const { ReceiptHandle } of messages)
+      await made.system.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    return messages.map(({ Body = "" }) => readTask(Body));
+  }
+
   return Object.assign(made, {
     tickOf,
     codes,
@@ -208,5 +231,7 @@ export function reconcilerFixture(tables: string) {
     fed,
     learn,
     learnAll,
+    readAt,
+    tasks,
   });
 }

@@ -23,13 +23,6 @@ describe("every alarm", () => {
     },
   );
 
-  it("notifies the topic when it goes off", () => {
-    const [topic] = production.ofType("AWS::SNS::Topic");
-    for (const { Properties } of resources) {
-      expect(Properties).toMatchObject({ AlarmActions: [{ Ref: topic?.id }] });
-    }
-  });
-
   it.each([
     [{}],
     [

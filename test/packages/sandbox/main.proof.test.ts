@@ -1,73 +1,59 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { descendantsOf, isAlive } from "../../support/program.ts";
+import { startCommand } from "../../support/command-line.ts";
+import { descendantsOf, isAlive, runProgram, startProgram } from "../../support/program.ts";
 import { sandboxFor } from "./support.ts";
 
-function run(...options: readonly string[]) {
-  const child = spawn(process.execPath, ["packages/sandbox/main.ts", ...options], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return child;
+const file = "packages/sandbox/main.ts";
+
+/** Starts the sandbox; resolves with what its first line says. */
+async function started(...options: readonly string[]) {
+  const program = runProgram(file, options);
+  onTestFinished(() => program[Symbol.asyncDispose]());
+  const addresses = JSON.parse(await program.printed(/^\{.*\}$/));
+  return { program, addresses };
 }
 
-async function ended(child: ChildProcess): Promise<{ code: unknown; out: string; error: string }> {
-  let out = "";
-  let error = "";
-  child.stdout?.on("data", (chunk: Buffer) => (out += chunk));
-  child.stderr?.on("data", (chunk: Buffer) => (error += chunk));
-  const [code] = await once(child, "close");
-  return { code, out, error };
+const refused = (...options: readonly string[]) => startCommand(options, { program: file }).ended;
+
+/** Calls an environment's API. */
+function call({ baseUrl, token }: { baseUrl: string; token: string }, path: string) {
+  return fetch(`${baseUrl}/api${path}`, { headers: { authorization: `Bearer ${token}` } });
 }
 
 test.each(["SIGINT", "SIGTERM"] as const)("prints one line when ready and ends on %s", async (signal) => {
-  const child = run("--port", "0");
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
-  const { sandbox } = JSON.parse(String(line));
-  const headers = { authorization: `Bearer ${sandbox.token}` };
-  const response = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { headers });
-  expect(response.status).toBe(200);
-  const end = ended(child);
-  child.kill(signal);
-  expect(await end).toMatchObject({ code: 0, error: "" });
+  const { program, addresses } = await started("--port", "0");
+  expect((await call(addresses.sandbox, "/v0.4/users")).status).toBe(200);
+  program.signal(signal);
+  expect(await program.ended).toBe(0);
+  expect(program.count()).toBe(1);
 });
 
 test("the sandbox ends silently if Ctrl-C arrives twice, as under npm", async () => {
-  const child = run("--port", "0");
-  await once(createInterface({ input: child.stdout }), "line");
-  const end = ended(child);
-  child.kill("SIGINT");
-  child.kill("SIGINT");
-  const { code, error } = await end;
+  const { program } = await started("--port", "0");
+  program.signal("SIGINT");
+  program.signal("SIGINT");
   // A second signal during shutdown kills the process.
-  expect([0, null]).toContain(code);
-  expect(error).toBe("");
+  expect([0, null]).toContain(await program.ended);
+  expect(program.count()).toBe(1);
 });
 
 test("the sandbox ends with the npm that started it", async () => {
-  const npm = spawn("npm", ["run", "--silent", "sandbox", "--", "--port", "0"], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [line] = await once(createInterface({ input: npm.stdout }), "line");
-  const started = descendantsOf(npm.pid ?? 0);
-  expect(started).not.toEqual([]);
-  const end = ended(npm);
-  npm.kill("SIGTERM");
-  await end;
-  expect(started.filter(isAlive)).toEqual([]);
-  await expect(fetch(JSON.parse(String(line)).sandbox.baseUrl)).rejects.toThrow("fetch failed");
+  const npm = startProgram(["npm", "run", "--silent", "sandbox", "--", "--port", "0"], {});
+  const { sandbox } = JSON.parse(await npm.printed(/^\{.*\}$/));
+  const processes = descendantsOf(npm.pid);
+  expect(processes).not.toEqual([]);
+  await npm[Symbol.asyncDispose]();
+  expect(processes.filter(isAlive)).toEqual([]);
+  await expect(fetch(sandbox.baseUrl)).rejects.toThrow("fetch failed");
 });
 
 test("a port in use is a clear error", async () => {
   const { baseUrl } = await sandboxFor();
-  const { code, error, out } = await ended(run("--port", new URL(baseUrl).port));
-  expect({ code, out }).toEqual({ code: 1, out: "" });
-  expect(error).toContain("the port is in use");
+  const stderr = expect.stringContaining("the port is in use");
+  expect(await refused("--port", new URL(baseUrl).port)).toMatchObject({ code: 1, stdout: "", stderr });
 });
 
 test.each([
@@ -81,20 +67,14 @@ test.each([
   ["--fault", "500:0"],
   ["--fault", "500:1:("],
 ])("%s %s is refused", async (...options) => {
-  const { code, error } = await ended(run(...options));
+  const { code, stderr } = await refused(...options);
   expect(code).not.toBe(0);
-  expect(error).toMatch(/^error: /);
+  expect(stderr).toMatch(/^error: /);
 });
 
 test("the line has all addresses; --no-control opens no control address", async () => {
-  const lineOf = async (...options: readonly string[]) => {
-    const child = run(...options, "--operator-name", "Bold Bank");
-    const [line] = await once(createInterface({ input: child.stdout }), "line");
-    const end = ended(child);
-    child.kill("SIGTERM");
-    await end;
-    return JSON.parse(String(line));
-  };
+  const lineOf = async (...options: readonly string[]) =>
+    (await started(...options, "--operator-name", "Bold Bank")).addresses;
   const address = {
     baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     token: expect.any(String),
@@ -105,24 +85,17 @@ test("the line has all addresses; --no-control opens no control address", async 
 });
 
 test("faults are planned by flags", async () => {
-  const child = run("--fault", "503:2:/users", "--fault", "429:50%:/token");
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
-  const { sandbox, production } = JSON.parse(String(line));
-  const status = async ({ baseUrl, token }: { baseUrl: string; token: string }, path: string) => {
-    const response = await fetch(`${baseUrl}/api/v0.4${path}`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    return response.status;
-  };
+  const { addresses } = await started("--fault", "503:2:/users", "--fault", "429:50%:/token");
+  const { sandbox, production } = addresses;
   const users = [];
   const tokens = [];
   for (let made = 0; made < 4; made += 1) {
-    users.push(await status(sandbox, "/users"));
-    tokens.push(await status(sandbox, "/token/refresh"));
+    users.push((await call(sandbox, "/v0.4/users")).status);
+    tokens.push((await call(sandbox, "/v0.4/token/refresh")).status);
   }
   expect(users).toEqual([503, 503, 200, 200]);
   expect(tokens).toEqual([200, 429, 200, 429]);
-  expect(await status(production, "/users")).toBe(200);
+  expect((await call(production, "/v0.4/users")).status).toBe(200);
 });
 
 test.each([
@@ -130,24 +103,19 @@ test.each([
   { flags: ["--interface", "0.4"], status: 404 },
   { flags: ["--interface", "0.5"], status: 200 },
 ])("the paths of interface 0.5 are answered with $status for the flags $flags", async ({ flags, status }) => {
-  const child = run(...flags);
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
-  const { baseUrl, token } = JSON.parse(String(line)).sandbox;
-  const headers = { authorization: `Bearer ${token}` };
-  expect((await fetch(`${baseUrl}/api/v0.5/users`, { headers })).status).toBe(status);
+  const { addresses } = await started(...flags);
+  expect((await call(addresses.sandbox, "/v0.5/users")).status).toBe(status);
 });
 
 test("an unknown interface is an error that names the known ones", async () => {
-  const { code, error } = await ended(run("--interface", "0.6"));
+  const { code, stderr } = await refused("--interface", "0.6");
   expect(code).not.toBe(0);
-  expect(error).toContain("Allowed choices are 0.4, 0.5");
+  expect(stderr).toContain("Allowed choices are 0.4, 0.5");
 });
 
 test("flags set the rate and the form of Retry-After", async () => {
-  const child = run("--requests-per-minute", "1", "--retry-after", "date");
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
-  const { baseUrl, token } = JSON.parse(String(line)).sandbox;
-  const users = () => fetch(`${baseUrl}/api/v0.4/users`, { headers: { authorization: `Bearer ${token}` } });
+  const { addresses } = await started("--requests-per-minute", "1", "--retry-after", "date");
+  const users = () => call(addresses.sandbox, "/v0.4/users");
   const answers = [await users(), await users(), await users()];
   // At least one of three exceeds the rate, even across a minute's end.
   const limited = answers.filter(({ status }) => status === 429);
@@ -159,14 +127,10 @@ test("the sandbox with a directory has what was made before a restart", async ()
   const directory = await mkdtemp(join(tmpdir(), "sandbox-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const usersOf = async (...options: readonly string[]) => {
-    const child = run("--directory", directory, ...options);
-    const [line] = await once(createInterface({ input: child.stdout }), "line");
-    const { baseUrl, token } = JSON.parse(String(line)).sandbox;
-    const headers = { authorization: `Bearer ${token}` };
-    const users: unknown = await (await fetch(`${baseUrl}/api/v0.4/users`, { headers })).json();
-    const end = ended(child);
-    child.kill("SIGINT");
-    await end;
+    const { program, addresses } = await started("--directory", directory, ...options);
+    const users: unknown = await (await call(addresses.sandbox, "/v0.4/users")).json();
+    program.signal("SIGINT");
+    await program.ended;
     return users;
   };
   const made = await usersOf("--users", "3");
@@ -179,7 +143,5 @@ test.each([
   ["nowhere.png", "ENOENT"],
   ["logo.txt", "expected a .png, .jpg or .svg file"],
 ])("the logo %s is a clear error", async (logo, text) => {
-  const { code, error } = await ended(run("--logo", logo));
-  expect(code).toBe(1);
-  expect(error).toContain(text);
+  expect(await refused("--logo", logo)).toMatchObject({ code: 1, stderr: expect.stringContaining(text) });
 });

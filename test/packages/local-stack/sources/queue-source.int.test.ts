@@ -24,20 +24,6 @@ describe.concurrent("a batch of a queue", () => {
     expect(await work.dead()).toEqual(["bad"]);
   });
 
-  test("with a malformed response comes back whole", async () => {
-    await using work = await startWork({
-      handler: `() => ({ batchItemFailures: [{ itemIdentifier: "unknown" }] })`,
-      ...comingBack,
-      queue: {
-        ...comingBack.queue,
-        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 1 },
-      },
-    });
-    await work.send("a", "b");
-    await work.drained();
-    expect((await work.dead()).sort()).toEqual(["a", "b"]);
-  });
-
   test("whose function fails comes back whole, with its receive count, until maxReceiveCount", async () => {
     await using work = await startWork({
       handler: `({ Records }) => { console.log("count" + Records[0].attributes.ApproximateReceiveCount); throw new Error("no"); }`,
