@@ -92,9 +92,14 @@ const people = fc
     users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "", mark: `<mark of ${index}>` })),
   );
 
-/** Three people with hostile ids, and their histories. */
+/** Three people with hostile ids, and their histories: in each of them somebody is erased. */
 function historiesOf(mostHappenings: number) {
-  return fc.record({ people, happenings: fc.array(happening, { minLength: 4, maxLength: mostHappenings }) });
+  const some = fc.array(happening, { minLength: 2, maxLength: Math.floor(mostHappenings / 2) });
+  const erasure = happening.map((each) => ({ ...each, what: "erase" as const }));
+  const happenings = fc
+    .tuple(some, erasure, some)
+    .map(([before, erase, after]) => [...before, erase, ...after]);
+  return fc.record({ people, happenings });
 }
 
 function withoutErasures({ what }: Happening): boolean {
