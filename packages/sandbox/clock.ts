@@ -16,10 +16,6 @@ type Appointment = { readonly at: number; readonly callback: () => void };
 /** Node's timers hold at most a signed 32-bit number of milliseconds; longer waits are split. */
 const longestTimer = 2 ** 31 - 1;
 
-export function isAdjustable(clock: Clock): clock is AdjustableClock {
-  return "advance" in clock && "nextDue" in clock;
-}
-
 /** A view of a clock that can end: callbacks scheduled through it never run after `end`. */
 export function endingClock(clock: Clock): Clock & { end(): void } {
   let ended = false;

@@ -4,7 +4,7 @@ import { type Call, createLog } from "./api/call-log.ts";
 import { createFaults } from "./api/faults.ts";
 import { type Clock, endingClock } from "./clock.ts";
 import { createAnalytics } from "./connect/analytics.ts";
-import { type Branding, checkedBranding } from "./connect/branding.ts";
+import { checkedBranding } from "./connect/branding.ts";
 import { createSignIns } from "./connect/sign-ins.ts";
 import { idSource } from "./data/random.ts";
 import { type Datasource, standardDatasources } from "./datasources.ts";
@@ -46,12 +46,13 @@ const defaultTimeoutMs = 10_000;
 
 /**
  * Starts an environment on loopback.
- * @throws the listening error if the port is taken
+ * @throws the listening error if the port is taken; a range error naming what is wrong with the branding
  */
 export async function startEnvironment(
   { name, port, clock: serviceClock, store }: EnvironmentDependencies,
   options: EnvironmentOptions,
 ) {
+  const branding = checkedBranding(options.branding ?? {});
   const clock = endingClock(serviceClock);
   const tokens = createTokens({
     clock,
@@ -110,11 +111,7 @@ export async function startEnvironment(
       emit("connect-events", connectFlowPayload(account, { status, description, at: clock.now() }));
     },
   });
-  let branding = checkedBranding(options.branding ?? {});
-  const brand = (given: Branding): void => {
-    branding = checkedBranding(given);
-  };
-  const flow = { production, model, signIns, analytics, datasources, branding: () => branding };
+  const flow = { production, model, signIns, analytics, datasources, branding };
   const retryAfter = retryAfterWriter(options.retryAfter ?? "seconds", clock.now);
   const guard = { clock, tokens, calls, faults, rateLimit, retryAfter };
   const api = await createApi({
@@ -141,7 +138,7 @@ export async function startEnvironment(
     baseUrl,
     /** Initial token, issued out of band. */
     token: await tokens.issue(options.initialTokenRemainingSeconds),
-    ...dataControls(model, clock, announce),
+    ...dataControls(model, announce),
     ...deliveryControls(engine, clock),
     /** Makes the next calls fail, whether or not their tokens are valid. */
     fault: faults.add,
@@ -154,11 +151,6 @@ export async function startEnvironment(
     /** Registered webhook of a kind; undefined if there is none. */
     webhook: (kind: WebhookKind) => webhooks.get(kind),
     openapi: () => api.swagger(),
-    /**
-     * Sets the branding of the connection flow.
-     * @throws a range error naming the invalid part
-     */
-    brand,
     /** Usage of the connection flow, in production only. */
     analytics: analytics.list,
     /** Resolves when no sign-in or fetch is running and no delivery is pending. */

@@ -94,7 +94,7 @@ export function choicePage(frame: PageFrame, { user, query, datasources, account
   const groups = categories.map((category) => {
     const own = datasources.filter((datasource) => datasource.category === category);
     if (own.length === 0) return html``;
-    return html`<section data-group><h2>${categoryNames[category]}</h2>
+    return html`<section><h2>${categoryNames[category]}</h2>
 <ul class="tiles">${own.map((datasource) => tile(user, datasource, accounts))}</ul></section>`;
   });
   return page(frame, {
@@ -109,11 +109,9 @@ export function choicePage(frame: PageFrame, { user, query, datasources, account
 </form>
 <p class="lead" role="status" id="count">${countText(count)}</p>
 ${groups}`,
-    script: filterScript,
   });
 }
 
-/** Number of search results; the page's script uses the same text. */
 function countText(count: number): string {
   if (count === 0) return "No platform has this name. Try fewer letters.";
   return count === 1 ? "1 platform" : `${count} platforms`;
@@ -125,7 +123,7 @@ function tile(user: User, datasource: Datasource, accounts: readonly Account[]):
     account === undefined
       ? undefined
       : html`<span class="tag${account.connected ? "" : " off"}">${account.connected ? "Connected" : "Not connected"}</span>`;
-  return html`<li data-name="${datasource.name.toLowerCase()}"><a class="tile" href="/connect/${user.session}/datasources/${datasource.id}">
+  return html`<li><a class="tile" href="/connect/${user.session}/datasources/${datasource.id}">
 <span class="initial" aria-hidden="true">${datasource.name.slice(0, 1)}</span><span>${datasource.name}</span>${tag}</a></li>`;
 }
 
@@ -240,27 +238,8 @@ function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** Filters the list while the end user types; without scripts, the search button does. */
-export const filterScript = `
-const query = document.getElementById("query");
-const count = document.getElementById("count");
-query.addEventListener("input", () => {
-  const text = query.value.trim().toLowerCase();
-  let shown = 0;
-  for (const item of document.querySelectorAll("[data-name]")) {
-    item.hidden = !item.dataset.name.includes(text);
-    if (!item.hidden) shown += 1;
-  }
-  for (const group of document.querySelectorAll("[data-group]")) {
-    group.hidden = group.querySelector("[data-name]:not([hidden])") === null;
-  }
-  if (shown === 0) count.textContent = "No platform has this name. Try fewer letters.";
-  else count.textContent = shown === 1 ? "1 platform" : shown + " platforms";
-});
-`;
-
 /** Updates the progress; without scripts, the end user reloads the page. */
-export const progressScript = `
+const progressScript = `
 const progress = document.getElementById("progress");
 async function look() {
   const response = await fetch(location.pathname + "/progress");

@@ -16,7 +16,7 @@ export type FlowDependencies = {
   readonly model: ProviderModel;
   readonly signIns: SignIns;
   readonly analytics: Analytics;
-  readonly branding: () => Branding;
+  readonly branding: Branding;
   readonly datasources: readonly Datasource[];
 };
 
@@ -185,7 +185,7 @@ function userOf(model: ProviderModel, session: string): User {
 }
 
 function offered({ branding, datasources }: FlowDependencies): readonly Datasource[] {
-  return branding().datasources ?? datasources;
+  return branding.datasources ?? datasources;
 }
 
 function datasourceOf(dependencies: FlowDependencies, id: string): Datasource {
@@ -196,7 +196,7 @@ function datasourceOf(dependencies: FlowDependencies, id: string): Datasource {
 
 /** @throws 409 in production until the operator has set up the branding */
 function frameOf({ branding, production }: FlowDependencies): pages.PageFrame {
-  const look = lookOf(branding(), production);
+  const look = lookOf(branding, production);
   if ("missing" in look) {
     const fields = look.missing.join(", ");
     throw new ApiError(
@@ -234,7 +234,7 @@ function send(reply: FastifyReply, { nonce }: pages.PageFrame, markup: string): 
 const plainLook: Look = { name: "Connection flow", logo: "", accentColor: "#334155" };
 
 function sendErrorPage(error: unknown, reply: FastifyReply, { branding, production }: FlowDependencies) {
-  const look = lookOf(branding(), production);
+  const look = lookOf(branding, production);
   const nonce = randomBytes(16).toString("base64url");
   const frame = { look: "missing" in look ? plainLook : look, production, nonce };
   const { status, title, text } = explain(error);

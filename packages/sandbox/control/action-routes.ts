@@ -2,14 +2,12 @@ import type { FastifyInstance } from "fastify";
 import { asked } from "../api/errors.ts";
 import type { Fault } from "../api/faults.ts";
 import { describe, pathSchema } from "../api/schemas.ts";
-import type { Branding } from "../connect/branding.ts";
 import type { EndpointName } from "../endpoint-names.ts";
 import type { CreateAccountOptions, CreateUsersOptions, DropOptions, Environment } from "../environment.ts";
-import type { Load } from "../load.ts";
 import type { EnvironmentName } from "../provider-interface.ts";
 import type { ShapedThing } from "../shapes.ts";
 import type { Choose } from "./choose.ts";
-import { type FiredEvent, fireAll, type Order } from "./fire.ts";
+import { type FiredEvent, fireAll } from "./fire.ts";
 import * as schemas from "./schemas.ts";
 
 type About = { readonly environment?: EnvironmentName };
@@ -17,7 +15,6 @@ type UsersBody = About & CreateUsersOptions & { readonly count: number };
 type MetadataBody = About & DropOptions & Required<Pick<CreateUsersOptions, "metadata">>;
 type EventsBody = About & {
   readonly events: readonly FiredEvent[];
-  readonly order?: Order;
   readonly spacingSeconds?: number;
 };
 type TokenBody = About & {
@@ -31,7 +28,6 @@ export type ControlledClock = { now(): Date; advance(seconds: number): Promise<v
 export function actionRoutes(app: FastifyInstance, choose: Choose, clock: ControlledClock): void {
   dataRoutes(app, choose);
   apiRoutes(app, choose);
-  brandingRoute(app, choose);
   app.post<{ Body: EventsBody }>(
     "/events",
     describe("Fire events", schemas.deliveryIds, { body: schemas.eventsBody }),
@@ -93,14 +89,6 @@ function dataRoutes(app: FastifyInstance, choose: Choose): void {
       return {};
     },
   );
-  app.post<{ Body: About & Load }>(
-    "/load",
-    describe("Make endpoint events at a rate", schemas.nothing, { body: schemas.loadBody }),
-    async ({ body }) => {
-      choose(body.environment).load(body);
-      return {};
-    },
-  );
 }
 
 function apiRoutes(app: FastifyInstance, choose: Choose): void {
@@ -130,17 +118,6 @@ function apiRoutes(app: FastifyInstance, choose: Choose): void {
     describe("Give payloads another shape", schemas.nothing, { body: schemas.shapeBody }),
     async ({ body }) => {
       choose(body.environment).shape(body.of, body.template);
-      return {};
-    },
-  );
-}
-
-function brandingRoute(app: FastifyInstance, choose: Choose): void {
-  app.post<{ Body: About & Branding }>(
-    "/branding",
-    describe("Set how the connection flow looks", schemas.nothing, { body: schemas.brandingBody }),
-    async ({ body: { environment, ...branding } }) => {
-      asked(() => choose(environment).brand(branding));
       return {};
     },
   );

@@ -1,5 +1,4 @@
 import { checkHeaders } from "../api/header-rules.ts";
-import { random } from "../data/random.ts";
 import type { Environment, FireOptions } from "../environment.ts";
 import type { WebhookKind } from "../webhooks.ts";
 
@@ -11,11 +10,8 @@ export type FiredEvent = FireOptions & {
   readonly bodyBase64?: string;
 };
 
-export type Order = "given" | "reversed" | "shuffled";
-
 export type Firing = {
   readonly events: readonly FiredEvent[];
-  readonly order?: Order;
   readonly spacingSeconds?: number;
 };
 
@@ -26,35 +22,18 @@ const maxAtOnce = 20_000;
  * Fires events. With an interval, each is sent later than the previous one, so that they arrive in order.
  * @returns the deliveries' ids, in the order of sending
  */
-export function fireAll(
-  environment: Environment,
-  { events, order, spacingSeconds = 1 }: Firing,
-): readonly string[] {
+export function fireAll(environment: Environment, { events, spacingSeconds = 0 }: Firing): readonly string[] {
   const count = events.reduce((sum, { times = 1 }) => sum + times, 0);
   if (count > maxAtOnce) throw new RangeError(`events: ${count} at once are more than ${maxAtOnce}`);
   // Validates all before firing any.
   for (const { headers = {} } of events) checkHeaders(headers);
   const bodies = events.map(bodyOf);
-  const spacing = order === undefined ? 0 : spacingSeconds;
-  return ordered([...events.keys()], order).flatMap((index, place) => {
-    const event = events[index];
+  return events.flatMap((event, index) => {
     const body = bodies[index];
-    if (event === undefined || body === undefined) return [];
-    const delaySeconds = (event.delaySeconds ?? 0) + place * spacing;
+    if (body === undefined) return [];
+    const delaySeconds = (event.delaySeconds ?? 0) + index * spacingSeconds;
     return environment.fireEvent(event.kind, body, { ...event, delaySeconds });
   });
-}
-
-function ordered(indexes: readonly number[], order: Order | undefined): readonly number[] {
-  switch (order) {
-    case undefined:
-    case "given":
-      return indexes;
-    case "reversed":
-      return indexes.toReversed();
-    case "shuffled":
-      return random("order", String(indexes.length)).helpers.shuffle(indexes);
-  }
 }
 
 function bodyOf({ payload, body, bodyBase64 }: FiredEvent): Buffer {

@@ -1,7 +1,6 @@
 import { answerEncodings } from "../api/encodings.ts";
 import { faultEffects } from "../api/faults.ts";
 import { fetchBodySchema, metadata, objectSchema } from "../api/schemas.ts";
-import { categories } from "../datasources.ts";
 import { deliveryStatuses } from "../delivery/queue.ts";
 import { shapedThings } from "../shapes.ts";
 import { webhookKinds } from "../webhooks.ts";
@@ -69,11 +68,12 @@ const event = {
 
 export const eventsBody = body(["events"], {
   events: { type: "array", minItems: 1, maxItems: 10_000, items: event },
-  order: {
-    enum: ["given", "reversed", "shuffled"],
-    description: "Unset: sent side by side, in no order. Set: each a spacing after the one before",
+  spacingSeconds: {
+    type: "number",
+    minimum: 0,
+    maximum: 86_400,
+    description: "Sends each this much after the one before; unset: side by side, in no order",
   },
-  spacingSeconds: { type: "number", minimum: 0, maximum: 86_400, description: "Default 1" },
 });
 
 export const deliveryIds = objectSchema({ deliveries: ids });
@@ -118,29 +118,6 @@ export const tokenAnswer = {
 export const shapeBody = body(["of"], {
   of: { enum: shapedThings },
   template: { description: "Any JSON with texts like {{account_id}}; unset: the usual shape" },
-});
-
-export const loadBody = body(["perSecond", "seconds"], {
-  perSecond: { type: "integer", minimum: 1, maximum: 10_000 },
-  seconds: { type: "integer", minimum: 1, maximum: 86_400 },
-});
-
-const datasource = {
-  type: "object",
-  required: ["id", "name", "category"],
-  additionalProperties: false,
-  properties: {
-    id: { type: "string", format: "uuid" },
-    name: { type: "string", minLength: 1, maxLength: 80 },
-    category: { enum: categories },
-  },
-} as const;
-
-export const brandingBody = body([], {
-  name: { ...text, description: "The operator's name" },
-  logo: { ...text, description: "A data: address of a PNG, JPEG or SVG image" },
-  accentColor: { ...text, description: "#rrggbb" },
-  datasources: { type: "array", items: datasource, description: "What the search offers; unset: all" },
 });
 
 export const analyticsAnswer = objectSchema({

@@ -3,7 +3,6 @@ import { checkHeaders } from "../api/header-rules.ts";
 import type { Clock } from "../clock.ts";
 import type { DeliveryEngine } from "../delivery/engine.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
-import { type Load, runLoad } from "../load.ts";
 import type { ProviderModel } from "../provider-model.ts";
 import { takeSnapshot } from "../snapshot.ts";
 import type { WebhookKind } from "../webhooks.ts";
@@ -18,7 +17,7 @@ import type {
 /** Runs an action whose events are sent, or only recorded. */
 export type Announce = (run: () => void, options?: DropOptions) => void;
 
-export function dataControls(model: ProviderModel, clock: Clock, announce: Announce) {
+export function dataControls(model: ProviderModel, announce: Announce) {
   return {
     /** Registers users, submits credentials and connects the accounts; queues the events for delivery. */
     createUsers: (count: number, options: CreateUsersOptions = {}) =>
@@ -49,7 +48,6 @@ export function dataControls(model: ProviderModel, clock: Clock, announce: Annou
       announce(() => model.replaceMetadata(id, metadata), options),
     /** Deletes a user with its accounts. */
     deleteUser: model.deleteUser,
-    load: (load: Load) => runLoad(model, clock, load),
     /** Everything that exists: what a pipeline that missed nothing has stored. */
     snapshot: () => takeSnapshot(model),
     /** Answer to a data call of an account; undefined if it would be 404. */

@@ -54,8 +54,10 @@ describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("heading", { name: "Where do you earn?" }).waitFor();
     await page.getByLabel("Search platforms").fill("zzz");
+    await page.getByRole("button", { name: "Search" }).click();
     await page.getByText("No platform has this name").waitFor();
     await page.getByLabel("Search platforms").fill("courier");
+    await page.getByRole("button", { name: "Search" }).click();
     await page.getByText("1 platform", { exact: true }).waitFor();
     expect(await page.getByRole("link", { name: "Paylane" }).isVisible()).toBe(false);
     await page.getByRole("link", { name: "Doorstep Courier" }).click();

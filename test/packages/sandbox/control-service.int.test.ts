@@ -1,4 +1,3 @@
-import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import type { Sandbox } from "@income-events/sandbox/server.ts";
 import { expect, test } from "vitest";
 import { eventually } from "../../support/eventually.ts";
@@ -72,12 +71,6 @@ test("POST /clock moves deliveries, tokens and data updates forward", async () =
   expect((await users(sandbox)).status).toBe(401);
 });
 
-test("a clock that can't be moved is said to be one", async () => {
-  const fixed = stoppedClock(new Date());
-  const { send } = await benchFor({ clock: { now: fixed.now, schedule: fixed.schedule } });
-  expect((await send("POST", "/clock", { advanceSeconds: 1 })).status).toBe(409);
-});
-
 test.each([
   ["expire", "the token is expired"],
   ["revoke", "the token is revoked"],
@@ -117,19 +110,6 @@ test("POST /shape changes the shape of events and answers by a template, and res
   expect((await call(sandbox, `${path}/vehicles`, shaped)).body).toEqual({ items: [expect.any(Object)] });
   await send("POST", "/shape", { of: "account-answer" });
   expect((await call(sandbox, path)).body).toMatchObject({ connected: true });
-});
-
-test("POST /load makes endpoint events at a rate", async () => {
-  const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
-  const { sandbox, send, received } = await receivingBench({ clock });
-  await sandbox.createUsers(2);
-  expect((await send("POST", "/load", { perSecond: 25, seconds: 4 })).status).toBe(200);
-  const made = () => received.filter(({ path }) => path === "/hook/endpoints").length;
-  await sandbox.advance(1.95);
-  expect(made()).toBe(50);
-  await sandbox.advance(10);
-  expect(made()).toBe(100);
-  expect(sandbox.snapshot().endpoints.map(({ version }) => version)).toEqual([50, 50]);
 });
 
 test("GET /calls shows every call in pages", async () => {
@@ -181,7 +161,6 @@ const wrongRequests: readonly [string, string, unknown][] = [
   ["POST", "/clock", { advanceSeconds: -1 }],
   ["POST", "/token", { action: "steal" }],
   ["POST", "/shape", { of: "weather" }],
-  ["POST", "/load", { perSecond: 0, seconds: 1 }],
   ["POST", "/accounts", { userId: "nobody" }],
   ["POST", "/accounts/nobody", { action: "delete" }],
   ["POST", "/accounts/nobody/fetches", { endpoints: ["weather"] }],

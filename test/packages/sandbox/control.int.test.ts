@@ -107,22 +107,14 @@ test("POST /events fires any body, as often as asked", async () => {
   expect(sandbox.deliveries().at(-1)).toMatchObject({ status: "dropped", attempts: 0 });
 });
 
-test("POST /events delivers as given, reversed, or in another order that is always the same", async () => {
-  const orderOf = async (order: "given" | "reversed" | "shuffled") => {
-    const { sandbox, send, received } = await receivingBench({
-      clock: stoppedClock(new Date("2026-11-21T10:00:00Z")),
-    });
-    const events = [0, 1, 2, 3, 4, 5].map((number) => ({ kind: "users", payload: { number } }));
-    await send("POST", "/events", { events, order, spacingSeconds: 60 });
-    await sandbox.advance(3600);
-    return received.map((one) => jsonOf(one).number);
-  };
-  expect(await orderOf("given")).toEqual([0, 1, 2, 3, 4, 5]);
-  expect(await orderOf("reversed")).toEqual([5, 4, 3, 2, 1, 0]);
-  const shuffled = await orderOf("shuffled");
-  expect(await orderOf("shuffled")).toEqual(shuffled);
-  expect(shuffled).not.toEqual([0, 1, 2, 3, 4, 5]);
-  expect(shuffled.toSorted()).toEqual([0, 1, 2, 3, 4, 5]);
+test("POST /events delivers in order with a spacing", async () => {
+  const { sandbox, send, received } = await receivingBench({
+    clock: stoppedClock(new Date("2026-11-21T10:00:00Z")),
+  });
+  const events = [0, 1, 2, 3, 4, 5].map((number) => ({ kind: "users", payload: { number } }));
+  await send("POST", "/events", { events, spacingSeconds: 60 });
+  await sandbox.advance(3600);
+  expect(received.map((one) => jsonOf(one).number)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
 test("POST /events delays", async () => {
