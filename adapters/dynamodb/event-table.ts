@@ -35,8 +35,6 @@ export function linkTable(write: WriteItem) {
 }
 
 /** Finds what is stored about users and accounts. */
-export type Partitions = ReturnType<typeof partitions>;
-
 export function partitions(client: DynamoDBClient, tableName: string) {
   const read = async (subject: Subject, prefix: string, isConsistent: boolean) => {
     const found: Fields[] = [];
@@ -96,8 +94,6 @@ export type Receipt = { readonly event: IncomeEvent; readonly body: Body; readon
 /** Whether a receipt was the event's first, or why it was not stored. */
 export type ReceiptOutcome = "first" | "duplicate" | Failure;
 
-type Merged = MergedReceipt<Receipt>;
-
 const secondsPerDay = 86_400;
 /** Few writers update one event's counter concurrently, since duplicates within a batch are merged. */
 const maxAttempts = 8;
@@ -124,7 +120,7 @@ export function receiptRecorder(
   /** Receipts that this process wrote last, by event. Another writer may have changed or erased them since. */
   const remembered = new Map<string, Receipts>();
 
-  const insert = ({ receipt: { event, body }, messages }: Merged) => {
+  const insert = ({ receipt: { event, body }, messages }: MergedReceipt<Receipt>) => {
     const receivedAt = Math.floor(Date.parse(event.receivedAt) / 1000);
     return write({
       type: "insert",
@@ -139,7 +135,7 @@ export function receiptRecorder(
     });
   };
 
-  const recordUnordered = async (merged: Merged): Promise<"first" | "duplicate"> => {
+  const recordUnordered = async (merged: MergedReceipt<Receipt>): Promise<"first" | "duplicate"> => {
     const key = keyOf(merged.receipt.event);
     const name = nameOf(key);
     let stored = remembered.get(name);
@@ -158,7 +154,7 @@ export function receiptRecorder(
     throw retryable("event contended", 1);
   };
 
-  const record = async (merged: Merged): Promise<"first" | "duplicate"> => {
+  const record = async (merged: MergedReceipt<Receipt>): Promise<"first" | "duplicate"> => {
     if (isUnordered(merged.receipt.event)) return recordUnordered(merged);
     return (await insert(merged)) === "written" ? "first" : "duplicate";
   };

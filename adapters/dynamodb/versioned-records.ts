@@ -9,15 +9,17 @@ import { batchingReader, batchingWriter, type ReadKey, type WriteItem } from "./
 import { readDocument } from "./documents.ts";
 import { documentKey, itemVersion, readinessKey, stateKey } from "./keys.ts";
 
-/** Returns the next version of a state, or undefined if nothing changes. */
-export type Change = (stored: State | undefined) => State | undefined;
-
 /**
  * Updates states. A version is written only over the version that it was made from.
+ * @param change returns the next version, or undefined if nothing changes
  * @param stored the state as read before, tried first; absent: it is read
  */
 export type Revise = {
-  readonly state: (subject: Subject, change: Change, stored?: State) => Promise<void>;
+  readonly state: (
+    subject: Subject,
+    change: (stored: State | undefined) => State | undefined,
+    stored?: State,
+  ) => Promise<void>;
 };
 
 export type VersionedRecords = Revise & {

@@ -34,10 +34,7 @@ function parseErasureKey(text: string): string {
   return textOf(fieldsOf(parseJson(text, "the erasure key"), "the erasure key"), "key");
 }
 
-/** How long a read is remembered, by clocks of which at least one always advances. */
-type Memory = { readonly clocks?: readonly (() => number)[]; readonly seconds?: number };
-
-/** The first may be set back; the second stops while Lambda freezes the process. */
+/** At least one of these always advances. The first may be set back; the second stops while Lambda freezes the process. */
 const processClocks = [() => Date.now(), () => performance.now()];
 
 /**
@@ -46,10 +43,14 @@ const processClocks = [() => Date.now(), () => performance.now()];
  */
 export type FindErased = (subjects: readonly Subject[]) => Promise<ReadonlySet<string>>;
 
+/** @param seconds how long a read is remembered, by all of the clocks */
 export function findErased(
   read: ReadKey,
   digestOf: DigestOf,
-  { clocks = processClocks, seconds = unerasedSeconds }: Memory = {},
+  {
+    clocks = processClocks,
+    seconds = unerasedSeconds,
+  }: { readonly clocks?: readonly (() => number)[]; readonly seconds?: number } = {},
 ): FindErased {
   const unerased = new Map<string, readonly number[]>();
   return async (subjects) => {

@@ -4,8 +4,6 @@ import { optionalText } from "../../domain/core/parse.ts";
 import { conflictOf, isWritten, itemReader } from "../dynamodb/batching.ts";
 import { itemVersion, refusalNoteKey } from "../dynamodb/keys.ts";
 
-type Values = Readonly<Record<string, string | number | boolean>>;
-
 /**
  * The note of the token version that the provider refuses: one item for all functions. The first to note a version
  * requests a refresh. The refresher reads the note in each run, so that no request is lost.
@@ -77,7 +75,11 @@ export class RefusalNote {
     return itemReader(this.#client, this.#tableName)(refusalNoteKey);
   }
 
-  #update(UpdateExpression: string, ConditionExpression: string, values: Values) {
+  #update(
+    UpdateExpression: string,
+    ConditionExpression: string,
+    values: Readonly<Record<string, string | number | boolean>>,
+  ) {
     return this.#client.send(
       new UpdateItemCommand({
         TableName: this.#tableName,

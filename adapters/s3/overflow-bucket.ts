@@ -143,11 +143,14 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** The body of a webhook. Reconciliation's facts have no text. */
-export type WebhookBody = Exclude<Body, { type: "facts" }>;
-
-/** The text of a body, which may be in S3. @throws permanent failure if the body was not kept */
-export async function bodyText(body: WebhookBody, overflow: Pick<OverflowBucket, "get">): Promise<string> {
+/**
+ * The text of a webhook's body, which may be in S3. Reconciliation's facts have no text.
+ * @throws permanent failure if the body was not kept
+ */
+export async function bodyText(
+  body: Exclude<Body, { type: "facts" }>,
+  overflow: Pick<OverflowBucket, "get">,
+): Promise<string> {
   switch (body.type) {
     case "text":
       return body.text;

@@ -65,9 +65,6 @@ export function singleSender(client: SQSClient): Send {
   return (queueUrl, messages) => Promise.all(messages.map((message) => sendOne(queueUrl, message)));
 }
 
-/** Messages of one request, by their ids in it. */
-type Batch = ReadonlyMap<string, Outgoing>;
-
 /** Why SQS did not accept a message. `isTransient`: by SQS's own fault, for this message alone. */
 type Refusal = { readonly failure: Failure; readonly isTransient: boolean };
 
@@ -77,7 +74,7 @@ async function sendBatch(
   queueUrl: string,
   messages: readonly Outgoing[],
 ): Promise<readonly (Failure | undefined)[]> {
-  const batch: Batch = new Map(messages.map((message, index) => [String(index), message]));
+  const batch = new Map(messages.map((message, index) => [String(index), message]));
   const refused = await requestBatch(client, queueUrl, batch);
   const transient = new Map([...batch].filter(([id]) => refused.get(id)?.isTransient));
   const retried = transient.size === 0 ? undefined : await requestBatch(client, queueUrl, transient);
@@ -88,7 +85,7 @@ async function sendBatch(
 async function requestBatch(
   client: SQSClient,
   queueUrl: string,
-  batch: Batch,
+  batch: ReadonlyMap<string, Outgoing>,
 ): Promise<ReadonlyMap<string, Refusal>> {
   const Entries = [...batch].map(([Id, message]) => ({ Id, ...contentOf(message) }));
   try {
@@ -164,9 +161,6 @@ export function batchingSender(send: Send) {
   };
 }
 
-/** A received message, and how many seconds from now it stays invisible. */
-export type VisibilityChange = { readonly receiptHandle: string; readonly seconds: number };
-
 /**
  * Changes the visibility of received messages. SQS delivers each again after its time, counted from now.
  * @returns a function for at most ten messages, the size of a batch. It returns one entry for each message, in order:
@@ -175,7 +169,7 @@ export type VisibilityChange = { readonly receiptHandle: string; readonly second
 export function messageVisibility(client: SQSClient) {
   return async (
     queueUrl: string,
-    messages: readonly VisibilityChange[],
+    messages: readonly { readonly receiptHandle: string; readonly seconds: number }[],
   ): Promise<readonly (Failure | undefined)[]> => {
     if (messages.length === 0) return [];
     const Entries = messages.map(({ receiptHandle, seconds }, index) => ({

@@ -46,12 +46,10 @@ export function roundsOf<T>(items: readonly T[], keyOf: (item: T) => string): re
 }
 
 /** Runs async functions one at a time, in the order of the calls. Each is passed whether it had to wait. */
-export type Mutex = <Result>(work: (hasWaited: boolean) => Promise<Result>) => Promise<Result>;
-
-export function mutex(): Mutex {
+export function mutex() {
   let last: Promise<unknown> = Promise.resolve();
   let unfinished = 0;
-  return (work) => {
+  return <Result>(work: (hasWaited: boolean) => Promise<Result>): Promise<Result> => {
     const hasWaited = unfinished > 0;
     unfinished += 1;
     const result = last

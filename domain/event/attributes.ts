@@ -13,13 +13,6 @@ export const mostAttributes = 10;
 const longestValue = 256;
 const longestInAll = 1_024;
 
-export type FoundAttributes = {
-  /** All attributes of the user; undefined if the body does not report them. */
-  readonly attributes?: Attributes;
-  /** Names of attributes that were skipped: an object, a list, too long, or not evaluable. */
-  readonly leftOut: readonly string[];
-};
-
 /**
  * Reads a user's attributes from a webhook or from the provider's answer. Fields of `data` are found like
  * top-level fields. If the object that contains a value exists, such as `metadata` in `metadata.loan_id`, it
@@ -31,7 +24,12 @@ export function attributesIn(
   body: unknown,
   userId: string | undefined,
   search: Search,
-): FoundAttributes {
+): {
+  /** All attributes of the user; undefined if the body does not report them. */
+  readonly attributes?: Attributes;
+  /** Names of attributes that were skipped: an object, a list, too long, or not evaluable. */
+  readonly leftOut: readonly string[];
+} {
   if (!isFields(body)) return { leftOut: [] };
   const user = isFields(body.data) ? body.data : body;
   const view = { ...user, data: user, ...body };

@@ -150,9 +150,8 @@ export function parseAttributes(value: unknown): EventAttributes {
   });
 }
 
-export type Claim = { readonly deleted: boolean; readonly connected?: boolean };
-
-export function claimOf(event: IncomeEvent): Claim {
+/** What an event says about its subject. */
+export function claimOf(event: IncomeEvent): { readonly deleted: boolean; readonly connected?: boolean } {
   switch (event.type) {
     case "account.connected":
     case "company-account.connected":

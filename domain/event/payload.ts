@@ -95,21 +95,18 @@ export type Payload =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly error: string };
 
-/** Fields to drop before the body is stored or sent. They hold live credentials, as in user events. */
-export type CredentialFields = {
-  /** In lower case. */
-  readonly names: ReadonlySet<string>;
-  /** Whether a text may contain such a field. True for any `\u` escape, which may hide a letter of a name. */
-  readonly mayBeIn: (text: string) => boolean;
-};
-
-/** @param names field names in any case */
-export function credentialFields(names: readonly string[]): CredentialFields {
+/**
+ * Fields to drop before the body is stored or sent. They hold live credentials, as in user events.
+ * @param names field names in any case
+ */
+export function credentialFields(names: readonly string[]) {
   const any = names.map(escapePattern).join("|");
   const pattern = new RegExp(`"(${any})"|\\\\u`, "i");
   return {
+    /** In lower case. */
     names: new Set(names.map((name) => name.toLowerCase())),
-    mayBeIn: (text) => names.length > 0 && pattern.test(text),
+    /** Whether a text may contain such a field. True for any `\u` escape, which may hide a letter of a name. */
+    mayBeIn: (text: string) => names.length > 0 && pattern.test(text),
   };
 }
 

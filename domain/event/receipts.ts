@@ -113,7 +113,6 @@ export function parseReceipts(value: unknown): Receipts {
  * repeated batch a no-op. A repeat that changes nothing is not recorded, to save a write. Such a repeat, or a
  * receipt older than the last twenty, is processed again, which at worst queries the provider once more.
  */
-export type ProcessedReceipts = readonly string[];
 const maxReceipts = 20;
 
 /** The key of one receipt: a prefix of the event's id and the number of the receipt. */
@@ -122,17 +121,17 @@ export function receiptKey(event: IncomeEvent, receipts: number): string {
 }
 
 /** Whether any receipt of an event was processed recently. */
-export function isProcessed(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
+export function isProcessed(receipts: readonly string[], event: IncomeEvent): boolean {
   return receipts.some((key) => key.startsWith(receiptKeyPrefix(event)));
 }
 
 /** Whether the last processed receipt is one of this event. */
-export function isProcessedLast(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
+export function isProcessedLast(receipts: readonly string[], event: IncomeEvent): boolean {
   return receipts.at(-1)?.startsWith(receiptKeyPrefix(event)) === true;
 }
 
 /** Whether the list is full, so that older receipts have been dropped. */
-export function isHistoryFull(receipts: ProcessedReceipts): boolean {
+export function isHistoryFull(receipts: readonly string[]): boolean {
   return receipts.length >= maxReceipts;
 }
 
@@ -140,12 +139,12 @@ function receiptKeyPrefix(event: IncomeEvent): string {
   return `${event.id.slice(0, 16)}.`;
 }
 
-export function addReceipt(receipts: ProcessedReceipts, key: string): ProcessedReceipts {
+export function addReceipt(receipts: readonly string[], key: string): readonly string[] {
   return [...receipts, key].slice(-maxReceipts);
 }
 
 /** @throws permanent failure naming the field */
-export function parseProcessedReceipts(fields: Fields): ProcessedReceipts {
+export function parseProcessedReceipts(fields: Fields): readonly string[] {
   const { processed } = fields;
   if (!Array.isArray(processed)) throw permanent("processed: expected a list");
   return processed.map(String);

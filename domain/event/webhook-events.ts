@@ -1,6 +1,6 @@
 import { type Failure, failureOf, permanent } from "../core/failures.ts";
 import { present } from "../core/parse.ts";
-import { attributesIn, type FoundAttributes } from "./attributes.ts";
+import { attributesIn } from "./attributes.ts";
 import { identifyByEventId, identifyElement } from "./envelope.ts";
 import { type EventAttributes, type WebhookKind, withBelievableTime } from "./events.ts";
 import { deliveryOf, ignoredName, type KindMapping, mapPayload, type Search, typeNamed } from "./mapping.ts";
@@ -115,7 +115,7 @@ function attributesOf(
   { type, userId }: EventAttributes,
   payload: unknown,
   search: Search,
-): FoundAttributes {
+): ReturnType<typeof attributesIn> {
   const isRead = type === "user.created" || type === "user.updated";
   return attributes === undefined || !isRead
     ? { leftOut: [] }

@@ -182,17 +182,6 @@ export function parseRetrySettings(value: unknown): RetrySettings {
   return { baseSeconds: numberOf(fields, "baseSeconds"), maxSeconds: numberOf(fields, "maxSeconds") };
 }
 
-/** How long a task waits between two receives, in seconds. */
-export type Pace = {
-  /** First wait; it doubles with each receive. */
-  readonly baseSeconds: number;
-  readonly maxSeconds: number;
-  /** Minimum wait that the provider, the rate limiter or the circuit breaker requires. */
-  readonly atLeastSeconds?: number;
-  /** Whether the task waits for a permit: for the rate limiter or a token. */
-  readonly isForPermit?: boolean;
-};
-
 /**
  * Waits for a permit reach their maximum at this receive. 240 hours of such waits must not use up all
  * receives.
@@ -211,7 +200,17 @@ export const maxReceiveCount = 1000;
  */
 export function waitFor(
   receives: number,
-  { baseSeconds, maxSeconds, atLeastSeconds = 0, isForPermit = false }: Pace,
+  {
+    baseSeconds,
+    maxSeconds,
+    atLeastSeconds = 0,
+    isForPermit = false,
+  }: RetrySettings & {
+    /** Minimum wait that the provider, the rate limiter or the circuit breaker requires. */
+    readonly atLeastSeconds?: number;
+    /** Whether the task waits for a permit: for the rate limiter or a token. */
+    readonly isForPermit?: boolean;
+  },
   random: number,
 ): number {
   const evenly = isForPermit ? (maxSeconds / receivesToLongestWait) * receives : Number.POSITIVE_INFINITY;

@@ -142,9 +142,10 @@ export function consequencesOf(change: Change, settings: DeriveSettings): readon
   }
 }
 
-type EventChange = Extract<Change, { type: "event" }>;
-
-function ofEvent(change: EventChange, settings: DeriveSettings): readonly Consequence[] {
+function ofEvent(
+  change: Extract<Change, { type: "event" }>,
+  settings: DeriveSettings,
+): readonly Consequence[] {
   const { event, receipts, countBefore } = change;
   if (subjectKindOf(event.type) === "endpoint") return ofEndpointEvent(change, settings);
   const subject = subjectOf(event);
@@ -156,7 +157,7 @@ function ofEvent(change: EventChange, settings: DeriveSettings): readonly Conseq
 
 /** Announces an endpoint event once. Repeats of the same bytes only read the data again. */
 function ofEndpointEvent(
-  { event, receipts, countBefore }: EventChange,
+  { event, receipts, countBefore }: Extract<Change, { type: "event" }>,
   settings: DeriveSettings,
 ): readonly Consequence[] {
   const { id: correlationId, userId, dataAvailable } = event;

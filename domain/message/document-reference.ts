@@ -2,7 +2,7 @@ import { present } from "../core/parse.ts";
 import { forQueues, isJson, jsonText, plainJson } from "../event/json.ts";
 import { keyPart, type Subject } from "../event/subjects.ts";
 import type { DataName, DateRange, Document } from "../fetch/document.ts";
-import type { Message } from "./message-schemas.ts";
+import type { DataOf, Message } from "./message-schemas.ts";
 
 /**
  * Serializes a message with the document's content inside. The content is inserted as text, so that every
@@ -24,28 +24,12 @@ export function endedBy(fields: object, name: string, value: string): string {
   return `${jsonText(fields).slice(0, -1)},"${name}":${value}}`;
 }
 
-/** The content of a document and where to read it. */
-export type DocumentReference = {
-  /** The permanent URL of exactly this version. */
-  readonly href: string;
-  /** SHA-256 of the provider's bytes in lower-case hex. */
-  readonly sha256: string;
-  /** In bytes. */
-  readonly size: number;
-  /** `application/json` for JSON in UTF-8; otherwise as the provider sent it. */
-  readonly contentType: string;
-  readonly version: string;
-  /** ISO 8601. */
-  readonly observedAt: string;
-  /** The dates that the document covers, if its endpoint is read by range. Ranges may overlap. */
-  readonly range?: DateRange;
-};
-
 /**
  * A reference to a document's current version; undefined if the provider has none.
+ * Its URL is permanent, and names exactly this version.
  * @param documentsUrl base URL of the read API, with a trailing slash
  */
-export function referenceOf(document: Document, documentsUrl: string): DocumentReference | undefined {
+export function referenceOf(document: Document, documentsUrl: string): DataOf<"data.updated">["document"] {
   const { subject, range, digest, announced, size, contentType = plainJson } = document;
   if (digest === undefined || announced === undefined || size === undefined) return undefined;
   return {

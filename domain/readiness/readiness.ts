@@ -65,20 +65,13 @@ export type Announcement = {
   readonly since: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  readonly documents: readonly AnnouncedDocument[];
-  readonly missing: readonly Missing[];
+  readonly documents: readonly {
+    readonly endpoint: string;
+    readonly digest: string;
+    readonly announced: number;
+  }[];
+  readonly missing: readonly { readonly endpoint: string; readonly reason: MissingReason }[];
 };
-
-export type AnnouncedDocument = {
-  readonly endpoint: string;
-  readonly digest: string;
-  readonly announced: number;
-};
-
-export type Missing = { readonly endpoint: string; readonly reason: MissingReason };
-
-/** `since`: when data was last new, or the connection began. */
-export type Stale = { readonly version: number; readonly since: number; readonly at: number };
 
 /** Which awaited endpoints were read for an account's connection. Times are milliseconds since 1970. */
 export type AccountReadiness = {
@@ -99,16 +92,14 @@ export type AccountReadiness = {
   readonly readings: Readonly<Record<string, Reading>>;
   /** The last announcement, possibly for an earlier connection. */
   readonly announced?: Announcement;
-  /** The last announcement that this connection had no new data. */
-  readonly stale?: Stale;
+  /** The last announcement that this connection had no new data `since` then, or since its begin. */
+  readonly stale?: { readonly version: number; readonly since: number; readonly at: number };
   /** Correlation id of what began the connection. */
   readonly correlationId?: string;
 };
 
 /** `ended`: disconnected or deleted. */
-export type Status = "waiting" | Announcement["status"] | "ended";
-
-export function statusOf({ isConnected, announced, since }: AccountReadiness): Status {
+export function statusOf({ isConnected, announced, since }: AccountReadiness) {
   if (!isConnected) return "ended";
   return announced?.since === since ? announced.status : "waiting";
 }
@@ -297,7 +288,7 @@ function announce(
 function missingIn(
   { endpoints, readings, minDays }: AccountReadiness,
   failures: Failures,
-): readonly Missing[] {
+): Announcement["missing"] {
   return endpoints.flatMap((endpoint) => {
     const reason = reasonOf(readings[endpoint], endpoint === endpointOfDays ? minDays : 0);
     if (reason === undefined) return [];

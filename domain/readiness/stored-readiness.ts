@@ -18,7 +18,6 @@ import {
   type Announcement,
   missingReasons,
   type Reading,
-  type Stale,
   type UserReadiness,
 } from "./readiness.ts";
 
@@ -72,7 +71,7 @@ function parseReading(value: unknown): Reading {
   });
 }
 
-function parseStale(fields: Fields): Stale {
+function parseStale(fields: Fields): AccountReadiness["stale"] {
   return {
     version: numberOf(fields, "version"),
     since: numberOf(fields, "since"),

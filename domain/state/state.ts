@@ -18,7 +18,6 @@ import {
 } from "../event/attributes.ts";
 import {
   type Attributes,
-  type Claim,
   claimOf,
   type IncomeEvent,
   isUnordered,
@@ -26,7 +25,7 @@ import {
   type Outcome,
   parseLastChange,
 } from "../event/events.ts";
-import { addReceipt, type ProcessedReceipts, parseProcessedReceipts, receiptKey } from "../event/receipts.ts";
+import { addReceipt, parseProcessedReceipts, receiptKey } from "../event/receipts.ts";
 import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 
 const deletionSources = ["webhook", "reconciliation"] as const;
@@ -54,7 +53,8 @@ export type State = {
   readonly connection?: Connection;
   /** Users only. */
   readonly attributes?: StoredAttributes;
-  readonly processed: ProcessedReceipts;
+  /** Keys of the receipts that were processed recently; see `receiptKey`. */
+  readonly processed: readonly string[];
   readonly latest: LastChange;
 };
 
@@ -212,20 +212,20 @@ function decideOutcome(state: State, event: IncomeEvent, options: ApplyOptions):
   // The provider must report the current state.
   if (event.type === "account.restored") return isRestorable(state) ? "unconfirmed" : "stale";
   if (state.deleted) return "stale";
-  const claim = claimOf(event);
-  if (claim.deleted) {
+  if (claimOf(event).deleted) {
     const { confirmsUserDeletions = false } = options;
     const isAsked = isUnordered(event) || (confirmsUserDeletions && event.type === "user.deleted");
     return isAsked ? "unconfirmed" : "applied";
   }
   const report = reportOf(state, event, options);
-  const outcome = outcomeOfClaim(state, event, claim);
+  const outcome = outcomeOfClaim(state, event);
   return report === undefined || outcome !== "agreed"
     ? outcome
     : outcomeOfReport(state.attributes, report, options.asksForUsers === true);
 }
 
-function outcomeOfClaim(state: State, event: IncomeEvent, claim: Claim): Outcome {
+function outcomeOfClaim(state: State, event: IncomeEvent): Outcome {
+  const claim = claimOf(event);
   const order = claim.connected === undefined ? "unordered" : compareTimes(state.asOf, event.time);
   if (order === "older") return "stale";
   // While an answer is pending, an event may be older or newer than the query, so query again.
@@ -299,29 +299,33 @@ export type Connection = {
    */
   readonly since?: number;
   readonly reason?: string;
-  /** Set while events await the provider's answer. */
-  readonly asked?: Asked;
+  /**
+   * The last event that awaits the provider's answer, and what the last one claimed that said whether it is
+   * connected.
+   */
+  readonly asked?: { readonly since: number; readonly connected?: boolean; readonly reason?: string };
   /** An event reported a disconnection, and the provider has not answered yet. Only with `readiness`. */
   readonly isInterrupted?: true;
-};
-
-/** The last event that awaits an answer, and what the last one claimed that said whether it is connected. */
-type Asked = { readonly since: number; readonly connected?: boolean; readonly reason?: string };
-
-type ConnectionReport = {
-  readonly wasConnected: boolean | undefined;
-  readonly outcome: Outcome;
-  /** A repeat of the same bytes announces nothing. */
-  readonly isAgain: boolean;
-  readonly since: number;
-  /** Whether a connection that was interrupted is a new one, as readiness needs. */
-  readonly followsConnections: boolean;
 };
 
 export function connectionAfterEvent(
   known: Connection | undefined,
   event: IncomeEvent,
-  { wasConnected, outcome, isAgain, since, followsConnections }: ConnectionReport,
+  {
+    wasConnected,
+    outcome,
+    isAgain,
+    since,
+    followsConnections,
+  }: {
+    readonly wasConnected: boolean | undefined;
+    readonly outcome: Outcome;
+    /** A repeat of the same bytes announces nothing. */
+    readonly isAgain: boolean;
+    readonly since: number;
+    /** Whether a connection that was interrupted is a new one, as readiness needs. */
+    readonly followsConnections: boolean;
+  },
 ): Connection | undefined {
   const { connected } = claimOf(event);
   const reason = connected === undefined ? undefined : event.reason;
@@ -339,7 +343,7 @@ export function connectionAfterEvent(
       return present<Connection>({
         since: known?.since,
         reason: known?.reason,
-        asked: present<Asked>({
+        asked: present<NonNullable<Connection["asked"]>>({
           connected: claimed?.connected,
           reason: claimed?.reason,
           since: Math.max(since, known?.asked?.since ?? 0),
@@ -378,7 +382,7 @@ export function parseConnection(value: unknown): Connection | undefined {
   });
 }
 
-function parseAsked(fields: Fields): Asked {
+function parseAsked(fields: Fields): Connection["asked"] {
   return {
     since: numberOf(fields, "since"),
     ...present({ connected: optionalBoolean(fields, "connected"), reason: optionalText(fields, "reason") }),

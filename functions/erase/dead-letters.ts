@@ -1,4 +1,4 @@
-import { bodyText, type WebhookBody } from "../../adapters/s3/overflow-bucket.ts";
+import { bodyText } from "../../adapters/s3/overflow-bucket.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { type Envelope, readEnvelope } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
@@ -131,7 +131,7 @@ async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<bool
 }
 
 async function isNamedBody(
-  body: WebhookBody,
+  body: Parameters<typeof bodyText>[0],
   kind: WebhookKind,
   { bodies, isNamed }: Sweep,
 ): Promise<boolean> {

@@ -9,8 +9,8 @@ import {
 import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
-import type { batchingSender, VisibilityChange } from "../../adapters/sqs/sqs-sender.ts";
-import type { Mutex } from "../../domain/core/batches.ts";
+import type { batchingSender, messageVisibility } from "../../adapters/sqs/sqs-sender.ts";
+import type { mutex } from "../../domain/core/batches.ts";
 import { type Failure, failureOf, retryable, waiting } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
@@ -38,8 +38,6 @@ import { endpointOfDays, type ReadinessSettings } from "../../domain/readiness/r
 import type { Log } from "../runtime/log.ts";
 import { callFor, type KeptPages, readPages } from "./read-pages.ts";
 
-export type TaskQueue = { readonly url: string; readonly deadLetterUrl: string };
-
 export type FetcherDependencies = {
   readonly versionedRecords: VersionedRecords;
   readonly documents: DocumentStore;
@@ -50,12 +48,11 @@ export type FetcherDependencies = {
   readonly client: Pick<ProviderClient, "call" | "gate" | "prepare">;
   readonly send: ReturnType<typeof batchingSender>;
   /** Changes the visibility of messages. @returns the failure of each, in order, or undefined */
-  readonly changeVisibility: (
-    queueUrl: string,
-    messages: readonly VisibilityChange[],
-  ) => Promise<readonly (Failure | undefined)[]>;
+  readonly changeVisibility: ReturnType<typeof messageVisibility>;
   /** `checks` holds the checks of starts until they are due. */
-  readonly queues: { readonly fetch: TaskQueue; readonly checks: TaskQueue };
+  readonly queues: Readonly<
+    Record<"fetch" | "checks", { readonly url: string; readonly deadLetterUrl: string }>
+  >;
   readonly provider: ProviderSettings;
   /** Expressions for attributes in the provider's answer about a user; empty if the settings map none. */
   readonly attributes: AttributeExpressions;
@@ -88,27 +85,23 @@ export type TaskRun = {
   /** Milliseconds left for calls. */
   readonly timeLeft: () => number;
   /** Lets one read at a time collect pages; several would not fit in memory. */
-  readonly pageMutex: Mutex;
+  readonly pageMutex: ReturnType<typeof mutex>;
   /** Resolves when the batch's other calls are done, or after a maximum time. */
   readonly untilReady: () => Promise<void>;
 };
 
-/** SQS's metadata of a message. Times are milliseconds since 1970. */
-export type Delivery = Omit<DeliveredTask, "since"> & {
+/** A task with SQS's metadata of its message. Times are milliseconds since 1970. */
+export type Delivered<Task extends FetchTask = FetchTask> = Omit<DeliveredTask, "since"> & {
+  readonly task: Task;
   /** SQS's `SentTimestamp`. */
   readonly sentAt: number;
   readonly receives: number;
 };
 
-export type Delivered<Task extends FetchTask = FetchTask> = {
-  readonly task: Task;
-  readonly delivery: Delivery;
-};
-
 /** The result of a task: `skipped` if there was nothing left to do. */
 export type TaskResult = "done" | "skipped" | Failure;
 
-type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
+type Task = Delivered<DocumentTask> & Pick<DocumentTask, "since">;
 
 /**
  * Reads a document and stores it. One call covers all of its open tasks.
@@ -122,7 +115,7 @@ export async function fetchDocument(
   { timeLeft, pageMutex, untilReady }: TaskRun,
 ): Promise<readonly TaskResult[]> {
   const { client, provider, documents, keptPages, clock } = dependencies;
-  const tasks = delivered.map(({ task, delivery }): Task => ({ task, ...delivery, since: task.since }));
+  const tasks = delivered.map((each): Task => ({ ...each, since: each.task.since }));
   const [firstTask] = tasks;
   if (firstTask === undefined) return [];
   // Before any read: while the provider is down, a task is retried many times.

@@ -23,10 +23,8 @@ import {
 } from "../runtime/sqs-batch.ts";
 import {
   type Delivered,
-  type Delivery,
   type FetcherDependencies,
   fetchDocument,
-  type TaskQueue,
   type TaskResult,
   type TaskRun,
 } from "./fetch-document.ts";
@@ -105,7 +103,7 @@ async function markAwaited(
 }
 
 /** The queue that a message came from. Its ARN and its URL end in the same name. */
-function queueOf({ eventSourceARN }: SQSRecord, { queues }: FetcherDependencies): TaskQueue {
+function queueOf({ eventSourceARN }: SQSRecord, { queues }: FetcherDependencies) {
   const name = eventSourceARN.split(":").at(-1);
   return queues.checks.url.endsWith(`/${name}`) ? queues.checks : queues.fetch;
 }
@@ -186,7 +184,7 @@ async function performAll(
     for (const [index, result] of results.entries()) {
       const delivered = group[index];
       if (delivered === undefined) continue;
-      if (typeof result === "object") failures.set(delivered.delivery.messageId, result);
+      if (typeof result === "object") failures.set(delivered.messageId, result);
       else logResult(result, delivered.task, dependencies);
     }
   });
@@ -202,7 +200,7 @@ function readDelivered(records: readonly SQSRecord[]) {
     try {
       const task = readTask(record.body);
       const group = groups.get(groupOf(task)) ?? [];
-      group.push({ task, delivery: deliveryOf(record) });
+      group.push(deliveredTask(task, record));
       groups.set(groupOf(task), group);
     } catch (error) {
       failures.set(record.messageId, failureOf(error));
@@ -211,8 +209,9 @@ function readDelivered(records: readonly SQSRecord[]) {
   return { groups: [...groups.values()], failures };
 }
 
-function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
+function deliveredTask(task: FetchTask, { messageId, attributes }: SQSRecord): Delivered {
   return {
+    task,
     messageId,
     sentAt: Number(attributes.SentTimestamp),
     firstReceivedAt: Number(attributes.ApproximateFirstReceiveTimestamp),

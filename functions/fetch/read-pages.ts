@@ -3,7 +3,7 @@ import { type Content, contentOf } from "../../adapters/dynamodb/documents.ts";
 import type { ApiCall } from "../../adapters/provider/provider-api.ts";
 import type { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import type { Mutex } from "../../domain/core/batches.ts";
+import type { mutex } from "../../domain/core/batches.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
 import { fieldsOf, numberOf, parseJson, textsOf } from "../../domain/core/parse.ts";
 import { jsonText } from "../../domain/event/json.ts";
@@ -36,7 +36,7 @@ export type Reading = {
   readonly provider: Pick<ProviderSettings, "paths" | "paging" | "timeouts" | "maxDataBytes">;
   readonly keptPages: KeptPages;
   /** Lets one read at a time collect pages; several would not fit in memory. */
-  readonly pageMutex: Mutex;
+  readonly pageMutex: ReturnType<typeof mutex>;
   /** Milliseconds left for calls. */
   readonly timeLeft: () => number;
 };

@@ -27,10 +27,11 @@ const longestDelayInSeconds = 900;
  * @returns `skipped` also if the account is unknown
  */
 export async function startFetch(
-  { task, delivery }: Delivered<StateTask>,
+  delivered: Delivered<StateTask>,
   dependencies: FetcherDependencies,
   { untilReady }: TaskRun,
 ): Promise<TaskResult> {
+  const { task } = delivered;
   const { subject } = task;
   const { client, provider, startEndpoints, versionedRecords, findErased } = dependencies;
   // An erased account has no state; nothing is fetched for it.
@@ -43,7 +44,7 @@ export async function startFetch(
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
     const endpoints = startEndpoints.filter((endpoint) => isReadAs(provider, subject, { endpoint }));
-    await requestDocuments({ task, delivery }, endpoints, dependencies);
+    await requestDocuments(delivered, endpoints, dependencies);
     return "skipped";
   }
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
@@ -57,15 +58,15 @@ export async function startFetch(
 
 /** Requests documents of an account, unless they were read after SQS received the task's message. */
 export async function requestDocuments(
-  { task, delivery }: Delivered<StateTask>,
+  { task, messageId, sentAt }: Delivered<StateTask>,
   endpoints: readonly string[],
   { send, queues }: FetcherDependencies,
 ): Promise<void> {
   const { subject, version, correlationId, userId } = task;
   if (endpoints.length === 0) return;
   // With the message id, SQS doesn't drop a later request with a newer `since` as a duplicate.
-  const cause = { cause: `start.${version}.${delivery.messageId}`, correlationId, userId };
-  const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, delivery.sentAt, cause));
+  const cause = { cause: `start.${version}.${messageId}`, correlationId, userId };
+  const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, sentAt, cause));
   assertSent(await send(queues.fetch.url, tasks.map(fetchTaskMessage)));
 }
 
@@ -103,7 +104,7 @@ export async function verifyStart(
   dependencies: FetcherDependencies,
 ): Promise<TaskResult> {
   const { subject, correlationId } = check.task;
-  const { messageId, sentAt: since, firstReceivedAt, receives } = check.delivery;
+  const { messageId, sentAt: since, firstReceivedAt, receives } = check;
   const { versionedRecords, documents, provider, readDocuments, startEndpoints, clock, log } = dependencies;
   const waitUntilDue = (now: number) => {
     const wait = Math.ceil((since - now) / 1000 + dependencies.readAfterSeconds);
@@ -119,7 +120,7 @@ export async function verifyStart(
   ]);
   // A disconnected account has no data to come; a new connection has its own start.
   if (state?.connected !== true || state.deleted) return "skipped";
-  waitUntilDue(timeBefore(clock(), [check.delivery]));
+  waitUntilDue(timeBefore(clock(), [check]));
   const leftIn = (found: readonly (StoredDocument | undefined)[], endpoints: readonly string[]) => {
     const read = found.flatMap((stored) => stored?.document ?? []);
     const isRead = (name: string) =>

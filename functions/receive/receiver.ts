@@ -15,7 +15,7 @@ import {
 import { bodyOf, envelopeVersion, identify } from "../../domain/event/envelope.ts";
 import { canaryBytes, canaryIn, type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
-import { type CredentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
+import { type credentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type Event = APIGatewayProxyEventV2;
@@ -29,7 +29,7 @@ export type ReceiverDependencies = {
   /** Requests a reconciliation to recover lost webhooks. */
   readonly requestReconciliation: () => Promise<void>;
   /** Fields to remove from every body. */
-  readonly credentials: CredentialFields;
+  readonly credentials: ReturnType<typeof credentialFields>;
   readonly secretHeader: SecretHeader;
   readonly isAllowedSource: (address: string) => boolean;
   readonly maxBodyBytes: number;
@@ -229,7 +229,11 @@ async function accept(
 }
 
 /** Whether an unreadable body may hold credentials, which can't be removed. Bodies of users always may. */
-function mayHoldCredentials(kind: WebhookKind, body: Uint8Array, { mayBeIn }: CredentialFields): boolean {
+function mayHoldCredentials(
+  kind: WebhookKind,
+  body: Uint8Array,
+  { mayBeIn }: ReceiverDependencies["credentials"],
+): boolean {
   if (body.length === 0) return false;
   // In UTF-16 each letter of a name has a zero byte next to it.
   return kind === "users" || mayBeIn(Buffer.from(body).toString("latin1").replaceAll("\0", ""));

@@ -1,5 +1,5 @@
 import type { ReadDocuments } from "../../adapters/dynamodb/documents.ts";
-import type { Partitions } from "../../adapters/dynamodb/event-table.ts";
+import type { partitions } from "../../adapters/dynamodb/event-table.ts";
 import type { orphans } from "../../adapters/dynamodb/orphans.ts";
 import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
@@ -20,7 +20,7 @@ export type ReconcilerDependencies = {
   /** Requests for a run, from receivers. */
   readonly requests: Checkpoint<RunRequest>;
   readonly versionedRecords: VersionedRecords;
-  readonly partitions: Partitions;
+  readonly partitions: ReturnType<typeof partitions>;
   readonly orphans: ReturnType<typeof orphans>;
   readonly readDocuments: ReadDocuments;
   /** Absent if the stage has no `readiness.staleDays`. */

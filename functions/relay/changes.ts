@@ -2,7 +2,6 @@ import { setTimeout } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import type { DynamoDBBatchResponse } from "aws-lambda";
 import { leanClient, serviceClock } from "../../adapters/aws/client.ts";
 import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
 import { supersededRemover } from "../../adapters/dynamodb/documents.ts";
@@ -99,13 +98,13 @@ const resending = {
 
 const relayChanges = relay(dependencies);
 
-/** An event of the stream, of `repair`, or of the schedule that resends messages parked for subscribers. */
-type Event = Parameters<typeof relayChanges>[0] | { readonly resendsParked: true };
-
-const handle = sanitizeErrors(async (event: Event): Promise<DynamoDBBatchResponse | undefined> => {
-  if (!("resendsParked" in event)) return relayChanges(event);
-  await resendParked(dependencies, resending);
-  return undefined;
-});
+/** Handles an event of the stream, of `repair`, or of the schedule that resends messages parked for subscribers. */
+const handle = sanitizeErrors(
+  async (event: Parameters<typeof relayChanges>[0] | { readonly resendsParked: true }) => {
+    if (!("resendsParked" in event)) return relayChanges(event);
+    await resendParked(dependencies, resending);
+    return undefined;
+  },
+);
 
 export const handler = logged(handle);

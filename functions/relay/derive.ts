@@ -1,4 +1,4 @@
-import type { Partitions } from "../../adapters/dynamodb/event-table.ts";
+import type { partitions } from "../../adapters/dynamodb/event-table.ts";
 import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { FindErased } from "../../adapters/erasure/find-erased.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
@@ -24,7 +24,6 @@ import {
 import { withAttributes } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import {
-  type AccountReadiness,
   afterDocument,
   afterState,
   announceUser,
@@ -189,9 +188,6 @@ function attempt<T>(run: () => T): T | Failure {
   }
 }
 
-/** Maps each message to a copy with its user's attributes, or to the failure of reading them. */
-type WithAttributes = ReadonlyMap<Message, Message | Failure>;
-
 /**
  * Adds the attributes of users to messages, and drops what concerns erased subjects. All reads share a request.
  */
@@ -207,11 +203,14 @@ export async function stepsOf(
   return steps.map((step) => (found ? addAttributes(step, found) : step));
 }
 
-/** Reads a batch's attributes in one request, or two if an event names a user other than its account's. */
+/**
+ * Maps each message to a copy with its user's attributes, or to the failure of reading them. Reads a batch's
+ * attributes in one request, or two if an event names a user other than its account's.
+ */
 async function readAttributes(
   derived: readonly (Derived | Failure)[],
   loadState: LoadState,
-): Promise<WithAttributes> {
+): Promise<ReadonlyMap<Message, Message | Failure>> {
   const found = new Map<Message, Message | Failure>();
   const reads = derived.map(async (each) => {
     if ("type" in each || each.change === undefined) return;
@@ -228,7 +227,7 @@ async function readAttributes(
   return found;
 }
 
-function addAttributes(step: Step, found: WithAttributes): Step {
+function addAttributes(step: Step, found: ReadonlyMap<Message, Message | Failure>): Step {
   let { failure } = step;
   const consequences = step.consequences.map((consequence): Consequence => {
     const message = consequence.type === "publish" ? found.get(consequence.message) : undefined;
@@ -240,31 +239,26 @@ function addAttributes(step: Step, found: WithAttributes): Step {
   return { ...step, consequences, failure };
 }
 
-type FollowedChange = Extract<Change, { type: "state" | "document" }>;
-
 export type Readiness = {
   readonly records: ReadinessRecords;
-  readonly partitions: Pick<Partitions, "accountsOf">;
+  readonly partitions: Pick<ReturnType<typeof partitions>, "accountsOf">;
   readonly settings: ReadinessSettings;
   /** DynamoDB's clock, in milliseconds since 1970. */
   readonly clock: () => number;
 };
 
 /** Updates an account's readiness after a change of its state or documents. */
-export function followReadiness(change: FollowedChange, readiness: Readiness): Promise<void> {
-  return readiness.records.update(change.after.subject, (stored) => updatedBy(change, stored, readiness));
-}
-
-async function updatedBy(
-  change: FollowedChange,
-  stored: AccountReadiness | undefined,
+export function followReadiness(
+  change: Extract<Change, { type: "state" | "document" }>,
   { records, settings, clock }: Readiness,
-): Promise<AccountReadiness | undefined> {
-  if (change.type === "document") return stored && afterDocument(stored, change.after, clock());
-  const { after: state } = change;
-  if (!beginsConnection(stored, state)) return stored && afterState(stored, state);
-  const documents = await records.documents(state.subject, settings.endpoints);
-  return beginConnection(stored, state, documents, { settings, now: clock() });
+): Promise<void> {
+  return records.update(change.after.subject, async (stored) => {
+    if (change.type === "document") return stored && afterDocument(stored, change.after, clock());
+    const { after: state } = change;
+    if (!beginsConnection(stored, state)) return stored && afterState(stored, state);
+    const documents = await records.documents(state.subject, settings.endpoints);
+    return beginConnection(stored, state, documents, { settings, now: clock() });
+  });
 }
 
 /** Announces a user's accounts. They are read after the version that the write replaces. */

@@ -14,13 +14,13 @@ const mostEndings = 5;
  * Runs a batch and counts how often a record ends the process (a timeout, lack of memory, a crash). Lambda
  * halves a failed batch until such a record is alone. The record is marked before the work and unmarked after
  * it, so marks count the ends of processes. After too many marks the record is parked.
+ * @returns undefined if the record was parked, else what `run` returns
  */
 export async function runMarked<T>(
   records: readonly DynamoDBRecord[],
   run: () => Promise<T>,
-  parked: T,
   { marks, park, now, log }: Pick<RelayDependencies, "marks" | "park" | "now" | "log">,
-): Promise<T> {
+): Promise<T | undefined> {
   const [record, ...others] = records;
   const id = record === undefined || others.length > 0 ? undefined : idOfOld(record, now());
   if (record === undefined || id === undefined) return run();
@@ -30,7 +30,7 @@ export async function runMarked<T>(
     const reason = `the process ended ${endings} times while it worked on this record`;
     await park([record], reason);
     logParked(record, { reason }, log);
-    return parked;
+    return undefined;
   }
   try {
     return await run();
@@ -54,67 +54,46 @@ function idOfOld({ dynamodb }: DynamoDBRecord, now: Date): string | undefined {
   return now.getTime() / 1_000 - created >= unmarkedInSeconds ? id : undefined;
 }
 
-/** How to resend parked messages. */
-export type Resending = {
-  /** By subscriber name: sends to this subscriber only. */
-  readonly publishTo: ReadonlyMap<string, Publish>;
-  /** By subscriber name. */
-  readonly parked: () => Promise<ReadonlyMap<string, readonly ParkedBatch[]>>;
-  /** Parking for longer than this raises the alarm. */
-  readonly lastsSeconds: number;
-  /** Time after which a run starts no further batch. */
-  readonly longestRunSeconds: number;
-};
-
 /**
  * Resends messages that were parked for subscribers. They are derived from the changes again, without those
  * about subjects erased since. If a run is killed, the next one may send some again.
  */
-export async function resendParked(dependencies: RelayDependencies, resending: Resending): Promise<void> {
-  const end = dependencies.now().getTime() + resending.longestRunSeconds * 1_000;
-  const parked = await resending.parked();
-  await Promise.all(
-    [...resending.publishTo].map(([subscriber, publish]) =>
-      resendTo(
-        { subscriber, publish, batches: parked.get(subscriber) ?? [] },
-        dependencies,
-        resending.lastsSeconds,
-        end,
-      ),
-    ),
-  );
-}
-
-type Parked = {
-  readonly subscriber: string;
-  readonly publish: Publish;
-  readonly batches: readonly ParkedBatch[];
-};
-
-async function resendTo(
-  { subscriber, publish, batches }: Parked,
+export async function resendParked(
   dependencies: RelayDependencies,
-  lastsSeconds: number,
-  end: number,
+  resending: {
+    /** By subscriber name: sends to this subscriber only. */
+    readonly publishTo: ReadonlyMap<string, Publish>;
+    /** By subscriber name. */
+    readonly parked: () => Promise<ReadonlyMap<string, readonly ParkedBatch[]>>;
+    /** Parking for longer than this raises the alarm. */
+    readonly lastsSeconds: number;
+    /** Time after which a run starts no further batch. */
+    readonly longestRunSeconds: number;
+  },
 ): Promise<void> {
   const { now, log } = dependencies;
-  const sent: Step[] = [];
-  for (const parked of batches) {
-    if (now().getTime() >= end) break;
-    const outcome = await resend(parked, publish, dependencies).catch(
-      (error: unknown) => failureOf(error).reason,
-    );
-    if (typeof outcome === "string") {
-      const isLasting = now().getTime() - parked.since.getTime() > lastsSeconds * 1_000;
-      if (isLasting)
-        log("SUBSCRIBER_UNREACHABLE", { subscriber, reason: outcome, from: parked.since.toISOString() });
-      // The queue would refuse the later batches, too.
-      break;
+  const end = now().getTime() + resending.longestRunSeconds * 1_000;
+  const parked = await resending.parked();
+  const resent = [...resending.publishTo].map(async ([subscriber, publish]) => {
+    const sent: Step[] = [];
+    for (const batch of parked.get(subscriber) ?? []) {
+      if (now().getTime() >= end) break;
+      const outcome = await resend(batch, publish, dependencies).catch(
+        (error: unknown) => failureOf(error).reason,
+      );
+      if (typeof outcome === "string") {
+        const isLasting = now().getTime() - batch.since.getTime() > resending.lastsSeconds * 1_000;
+        if (isLasting)
+          log("SUBSCRIBER_UNREACHABLE", { subscriber, reason: outcome, from: batch.since.toISOString() });
+        // The queue would refuse the later batches, too.
+        break;
+      }
+      sent.push(...outcome);
     }
-    sent.push(...outcome);
-  }
-  const count = sent.flatMap(messagesOf).length;
-  if (count > 0) log("SUBSCRIBER_RESENT", { subscriber, count, ...latenciesOf(sent, now()) });
+    const count = sent.flatMap(messagesOf).length;
+    if (count > 0) log("SUBSCRIBER_RESENT", { subscriber, count, ...latenciesOf(sent, now()) });
+  });
+  await Promise.all(resent);
 }
 
 /** @returns the changes if their messages were sent, else the reason why some were not */

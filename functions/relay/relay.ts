@@ -10,7 +10,7 @@ import { writeDeadline } from "../../domain/readiness/stored-readiness.ts";
 import { writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
-import { deliver, type FailedText, type OutgoingText } from "../runtime/subscriber-queues.ts";
+import { deliver, type OutgoingText } from "../runtime/subscriber-queues.ts";
 import {
   type Derived,
   derive,
@@ -24,25 +24,17 @@ import {
 } from "./derive.ts";
 import { logParked, runMarked } from "./parking.ts";
 
-type Inside = Extract<Consequence, { type: "applyEvent" | "followReadiness" | "followAccounts" }>;
-type Unordered = Extract<Consequence, { type: "link" | "removeObject" }>;
-type Outgoing = Exclude<Consequence, Inside | Unordered>;
-
 /**
  * Relays the table's changes. Writes states and readiness (in order within a partition), then sends tasks and
  * messages, writes links, and removes objects that nothing points to any more, all concurrently. Permanent failures
  * are parked. The first other failure is reported to Lambda, which delivers that record and all later ones again.
  */
 export function relay(dependencies: RelayDependencies) {
-  return (event: RelayEvent): Promise<DynamoDBBatchResponse> =>
-    event.parks === false
-      ? relayBatch(event, dependencies)
-      : runMarked(
-          event.Records,
-          () => relayBatch(event, dependencies),
-          { batchItemFailures: [] },
-          dependencies,
-        );
+  return async (event: RelayEvent): Promise<DynamoDBBatchResponse> => {
+    if (event.parks === false) return relayBatch(event, dependencies);
+    const relayed = await runMarked(event.Records, () => relayBatch(event, dependencies), dependencies);
+    return relayed ?? { batchItemFailures: [] };
+  };
 }
 
 /** `parks` is false when `repair` relays parked records: it keeps, and must know, those that fail. */
@@ -60,33 +52,15 @@ async function relayBatch(
   ]);
   await writeInside(steps, revise, dependencies);
   const [unsent] = await Promise.all([sendAll(steps, dependencies), performUnordered(steps, dependencies)]);
-  const refused: Refused[] = [];
   for (const { index, failure, subscriber } of unsent) {
     const step = steps[index];
-    if (step === undefined) continue;
-    if (subscriber !== undefined && parks) refused.push({ index, failure, subscriber });
-    else step.failure ??= failure;
+    if (step !== undefined && (subscriber === undefined || !parks)) step.failure ??= failure;
   }
-  await parkRefused(Records, steps, refused, dependencies);
+  if (parks) await parkRefused(Records, steps, unsent, dependencies);
   if (parks) await parkPermanent(Records, steps, dependencies);
-  const isLate = (step: Step) => !parks || refused.some(({ index }) => steps[index] === step);
+  const isLate = (step: Step) => !parks || unsent.some(({ index }) => steps[index] === step);
   logRelayed(steps, isLate, dependencies);
   return firstFailed(Records, steps, dependencies.log);
-}
-
-function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
-  if (failure !== undefined) return [];
-  return consequences.filter(
-    (consequence): consequence is Outgoing => !isInside(consequence) && !isUnordered(consequence),
-  );
-}
-
-function isInside(consequence: Consequence): consequence is Inside {
-  return ["applyEvent", "followReadiness", "followAccounts"].includes(consequence.type);
-}
-
-function isUnordered(consequence: Consequence): consequence is Unordered {
-  return consequence.type === "link" || consequence.type === "removeObject";
 }
 
 function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
@@ -95,19 +69,20 @@ function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
     .flatMap((consequence) => (consequence.type === "applyEvent" ? [consequence.subject] : []));
 }
 
+/** Writes states and readiness, those of a partition in order. */
 async function writeInside(
   steps: readonly Step[],
   revise: Revise,
   dependencies: RelayDependencies,
 ): Promise<void> {
   const writes = steps.flatMap((step) =>
-    step.consequences.filter(isInside).map((consequence) => ({
-      step,
-      partition: partitionOf(subjectOf(consequence)),
-      run: () => write(consequence, revise, dependencies),
-    })),
+    step.consequences.flatMap((consequence) => {
+      const write = writeOf(consequence, revise, dependencies);
+      return write === undefined ? [] : [{ step, ...write }];
+    }),
   );
-  await Promise.all([...Map.groupBy(writes, ({ partition }) => partition).values()].map(inOrder));
+  const byPartition = Map.groupBy(writes, ({ subject }) => partitionOf(subject));
+  await Promise.all([...byPartition.values()].map(inOrder));
 }
 
 /** Neither waits for other consequences, nor do others wait for it. */
@@ -115,21 +90,21 @@ async function performUnordered(
   steps: readonly Step[],
   { link, removeSuperseded }: RelayDependencies,
 ): Promise<void> {
-  const perform = (consequence: Unordered) =>
-    consequence.type === "link"
-      ? link(consequence.userId, consequence.accountId)
-      : removeSuperseded(consequence.superseded);
   const performed = steps.map(async (step) => {
-    const consequences = step.failure === undefined ? step.consequences.filter(isUnordered) : [];
-    for (const consequence of consequences) step.failure ??= await attempt(() => perform(consequence));
+    if (step.failure !== undefined) return;
+    for (const each of step.consequences) {
+      if (each.type === "link") step.failure ??= await attempt(() => link(each.userId, each.accountId));
+      if (each.type === "removeObject")
+        step.failure ??= await attempt(() => removeSuperseded(each.superseded));
+    }
   });
   await Promise.all(performed);
 }
 
-type Write = { readonly step: Step; readonly run: () => Promise<void> };
-
 /** Writes in order. A retryable failure, unlike a permanent one, fails the partition's later writes too. */
-async function inOrder(writes: readonly Write[]): Promise<void> {
+async function inOrder(
+  writes: readonly { readonly step: Step; readonly run: () => Promise<void> }[],
+): Promise<void> {
   let failure: Failure | undefined;
   for (const { step, run } of writes) {
     const own = failure ?? (await attempt(run));
@@ -141,25 +116,30 @@ async function inOrder(writes: readonly Write[]): Promise<void> {
 /** Sends tasks and messages, batched over the whole invocation. @returns what could not be sent */
 async function sendAll(steps: readonly Step[], dependencies: RelayDependencies): Promise<readonly Unsent[]> {
   const { send, queues, publish } = dependencies;
-  const outgoing = steps.flatMap((step, index) =>
-    outgoingOf(step).map((consequence) => ({ index, ...consequence })),
+  const outgoing = steps.flatMap(({ consequences, failure }, index) =>
+    failure === undefined ? consequences.map((consequence) => ({ index, ...consequence })) : [],
   );
-  const ofType = <Type extends Outgoing["type"]>(type: Type) =>
+  const ofType = <Type extends Consequence["type"]>(type: Type) =>
     outgoing.filter((each): each is Extract<typeof each, { type: Type }> => each.type === type);
+  const deliverTo = async (queueUrl: string | undefined, texts: readonly OutgoingText[]) => {
+    if (queueUrl !== undefined) return deliver(send, queueUrl, texts);
+    const { failure } = permanent("the settings of this relay name no queue for it");
+    return texts.map((text) => ({ text, failure }));
+  };
   const [failedTasks, , ...failed] = await Promise.all([
     sendTasks(ofType("call"), dependencies),
-    sendCanaries(
-      ofType("confirmCanary").map(({ id }) => id),
-      dependencies,
+    // A canary that can't be sent is missed by its function. It must not hold up the changes after it.
+    deliverTo(
+      queues.canary,
+      ofType("confirmCanary").map(({ index, id }) => ({ index, body: id })),
     ),
-    deliver(
-      send,
+    deliverTo(
       queues.erase,
       ofType("erase").map(({ index, task }) => ({ index, body: writeEraseTask(task) })),
     ),
-    sendDeadlines(
+    deliverTo(
+      queues.deadlines,
       ofType("endWait").map(({ index, deadline }) => ({ index, body: writeDeadline(deadline) })),
-      dependencies,
     ),
     publish(ofType("publish")),
   ]);
@@ -188,43 +168,21 @@ async function sendTasks(
   });
 }
 
-/** A canary that can't be sent is missed by its function. It must not hold up the changes after it. */
-async function sendCanaries(ids: readonly string[], { send, queues }: RelayDependencies): Promise<void> {
-  if (queues.canary === undefined || ids.length === 0) return;
-  await send(
-    queues.canary,
-    ids.map((body) => ({ body })),
-  );
-}
-
-async function sendDeadlines(
-  texts: readonly OutgoingText[],
-  { send, queues }: RelayDependencies,
-): Promise<readonly FailedText[]> {
-  if (texts.length === 0) return [];
-  if (queues.deadlines === undefined) {
-    const { failure } = permanent("readiness: this relay has no queue of deadlines");
-    return texts.map((text) => ({ text, failure }));
-  }
-  return deliver(send, queues.deadlines, texts);
-}
-
-type Refused = { readonly index: number; readonly failure: Failure; readonly subscriber: string };
-
 /** Parks changes whose messages a subscriber's queue refused, so that they don't block the shard. */
 async function parkRefused(
   records: readonly StreamRecord[],
   steps: readonly Step[],
-  refused: readonly Refused[],
+  unsent: readonly Unsent[],
   { park, log }: RelayDependencies,
 ): Promise<void> {
   const settled = countSettled(steps);
   const bySubscriber = Map.groupBy(
-    refused.filter(({ index }) => index < settled),
+    unsent.filter(({ index }) => index < settled),
     ({ subscriber }) => subscriber,
   );
   await Promise.all(
     [...bySubscriber].map(async ([subscriber, ofSubscriber]) => {
+      if (subscriber === undefined) return;
       const reason = ofSubscriber[0]?.failure.reason ?? "";
       const indexes = new Set(ofSubscriber.map(({ index }) => index));
       const parked = records.filter((_, index) => indexes.has(index));
@@ -269,18 +227,8 @@ function attempt(run: () => Promise<void>): Promise<Failure | undefined> {
   return Promise.try(run).then(() => undefined, failureOf);
 }
 
-function subjectOf(consequence: Inside): Subject {
-  switch (consequence.type) {
-    case "applyEvent":
-      return consequence.subject;
-    case "followReadiness":
-      return consequence.change.after.subject;
-    case "followAccounts":
-      return { kind: "user", id: consequence.userId };
-  }
-}
-
-function write(consequence: Inside, revise: Revise, dependencies: RelayDependencies): Promise<void> {
+/** The subject that a consequence changes in the table, and the write; undefined for all other consequences. */
+function writeOf(consequence: Consequence, revise: Revise, dependencies: RelayDependencies) {
   switch (consequence.type) {
     case "applyEvent": {
       const { subject, event, receipts, since } = consequence;
@@ -290,12 +238,25 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
         followsConnections: dependencies.settings.readiness !== undefined,
         givesReasons: dependencies.givesReasons === true,
       };
-      return revise.state(subject, (state) => applyEvent(state, event, receipts, options));
+      const run = () => revise.state(subject, (state) => applyEvent(state, event, receipts, options));
+      return { subject, run };
     }
-    case "followReadiness":
-      return followReadiness(consequence.change, readinessOf(dependencies));
-    case "followAccounts":
-      return followAccounts(consequence, readinessOf(dependencies));
+    case "followReadiness": {
+      const { change } = consequence;
+      return { subject: change.after.subject, run: () => followReadiness(change, readinessOf(dependencies)) };
+    }
+    case "followAccounts": {
+      const subject: Subject = { kind: "user", id: consequence.userId };
+      return { subject, run: () => followAccounts(consequence, readinessOf(dependencies)) };
+    }
+    case "link":
+    case "removeObject":
+    case "call":
+    case "endWait":
+    case "confirmCanary":
+    case "erase":
+    case "publish":
+      return undefined;
   }
 }
 
@@ -303,6 +264,9 @@ function readinessOf({ readiness }: RelayDependencies): Readiness {
   if (readiness === undefined) throw permanent("readiness: not in the settings");
   return readiness;
 }
+
+/** Consequences that are tasks for other functions. */
+const taskTypes: readonly Consequence["type"][] = ["call", "endWait", "confirmCanary", "erase"];
 
 /**
  * Logs one line with the ids of all relayed records: a line for each would cost more than the change. Lambda
@@ -319,11 +283,11 @@ function logRelayed(
     .slice(0, firstFailure < 0 ? steps.length : firstFailure)
     .filter(({ consequences }) => consequences.length > 0);
   if (relayed.length === 0) return;
-  const outgoing = relayed.flatMap(outgoingOf);
+  const types = relayed.flatMap(({ consequences }) => consequences.map(({ type }) => type));
   log("RELAYED", {
     count: relayed.length,
-    messages: outgoing.filter((consequence) => consequence.type === "publish").length,
-    tasks: outgoing.filter((consequence) => consequence.type !== "publish").length,
+    messages: types.filter((type) => type === "publish").length,
+    tasks: types.filter((type) => taskTypes.includes(type)).length,
     correlationIds: [...new Set(relayed.flatMap(({ correlationId }) => correlationId ?? []))],
     ...latenciesOf(
       relayed.filter((step) => !isLate(step)),

@@ -5,7 +5,7 @@ import {
   type VersionedRecords,
 } from "../../adapters/dynamodb/versioned-records.ts";
 import type { ApiCall, ProviderApi } from "../../adapters/provider/provider-api.ts";
-import type { Send, VisibilityChange } from "../../adapters/sqs/sqs-sender.ts";
+import type { messageVisibility, Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Do } from "./processes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Ahead } from "./table.ts";
@@ -31,7 +31,7 @@ export function sender(simulation: Surroundings, step: Do): Send {
 
 /** A port to the visibility of messages. A failure leaves them hidden for the queue's time. */
 export function visibilityOf(simulation: Surroundings, step: Do) {
-  return async (queueUrl: string, hidden: readonly VisibilityChange[]) => {
+  return async (queueUrl: string, hidden: Parameters<ReturnType<typeof messageVisibility>>[1]) => {
     if (hidden.length === 0) return [];
     const hide = () => {
       for (const { receiptHandle, seconds } of hidden) simulation.hide(queueUrl, receiptHandle, seconds);

@@ -3,6 +3,7 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import {
   type AccountReadiness,
+  type Announcement,
   afterDocument,
   afterSilence,
   afterState,
@@ -10,7 +11,6 @@ import {
   beginConnection,
   beginsConnection,
   type Failures,
-  type Missing,
   statusOf,
 } from "../../../domain/readiness/readiness.ts";
 import { secondsUntilCheck } from "../../../domain/readiness/stored-readiness.ts";
@@ -132,7 +132,7 @@ it("announces the documents that decided it, and no later change of the account"
   expect(afterDocument(ready, read("income", { announced: 9_999, digest: "e" }), 99_000)).toBeUndefined();
 });
 
-type Incomplete = { readonly missing: readonly Missing[]; readonly found: readonly string[] };
+type Incomplete = { readonly missing: Announcement["missing"]; readonly found: readonly string[] };
 
 it.each<[string, readonly Document[], Failures, Incomplete]>([
   [

@@ -107,7 +107,7 @@ await describeOnTables("the relay", (tables) => {
         return new Promise<never>(() => undefined);
       };
       const park = () => Promise.reject(new Error("too early"));
-      void runMarked(records, endsTheProcess, undefined, {
+      void runMarked(records, endsTheProcess, {
         marks,
         park,
         now: fixture.now,
