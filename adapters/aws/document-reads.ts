@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
-import { type Caller, signedFetch } from "./function-invoker.ts";
+import { type Caller, signedFetch } from "./client.ts";
 
 /** The read API's response. Fields are absent if the response does not contain them. */
 export type ReadAnswer = {

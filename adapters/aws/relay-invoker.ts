@@ -7,7 +7,7 @@ import { ownerOf } from "../../domain/event/subjects.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { documentKey, eventKey, itemVersion, readinessKey, stateKey } from "../dynamodb/keys.ts";
 import type { StreamRecord } from "../streams/change-stream.ts";
-import { invokeFunction } from "./function-invoker.ts";
+import { invokeFunction } from "./client.ts";
 
 /** A record that the relay can't process, with the reason if it reported one. */
 export type FailedRecord = { readonly record: StreamRecord; readonly reason: string };

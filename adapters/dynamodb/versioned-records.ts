@@ -2,7 +2,7 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import { loggedName, loggedNameIndex, nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { AccountReadiness, FailureReason, UserReadiness } from "../../domain/readiness/readiness.ts";
+import type { AccountReadiness, Failures, UserReadiness } from "../../domain/readiness/readiness.ts";
 import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { batchingReader, batchingWriter, type ReadKey, type WriteItem } from "./batching.ts";
@@ -144,7 +144,7 @@ export function readinessRecords(read: ReadKey, write: WriteItem) {
     markFailure: async (
       account: Subject,
       endpoint: string,
-      mark: { readonly reason: FailureReason; readonly at: number },
+      mark: { readonly reason: NonNullable<Failures[string]>; readonly at: number },
     ) => {
       const key = readinessKey(account);
       await write({ type: "update", key, attribute: markOf(endpoint), value: mark, where: [] });
@@ -183,7 +183,7 @@ async function saveNext<T>(
   throw retryable("readiness contended", 1);
 }
 
-function reasonIn(mark: unknown, since: number): FailureReason | undefined {
+function reasonIn(mark: unknown, since: number): Failures[string] {
   if (!isFields(mark) || typeof mark.at !== "number" || mark.at < since) return undefined;
   return mark.reason === "deadLetter" ? "deadLetter" : "failing";
 }

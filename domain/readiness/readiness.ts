@@ -183,8 +183,7 @@ export function afterDocument(
 }
 
 /** Reasons why endpoints can't be read, by endpoint. */
-export type Failures = Readonly<Record<string, FailureReason | undefined>>;
-export type FailureReason = Extract<MissingReason, "failing" | "deadLetter">;
+export type Failures = Readonly<Record<string, "failing" | "deadLetter" | undefined>>;
 
 /**
  * The result for a connection at its deadline: ready after all, or incomplete.

@@ -1,8 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { leanClient, serviceClock } from "../../adapters/aws/client.ts";
-import { backgroundInvoker } from "../../adapters/aws/function-invoker.ts";
+import { backgroundInvoker, leanClient, serviceClock } from "../../adapters/aws/client.ts";
 import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
 import { documentReader, documentStore, versionKeeper } from "../../adapters/dynamodb/documents.ts";
 import { readinessRecords, versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";

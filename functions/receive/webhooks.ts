@@ -1,7 +1,6 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { leanClient } from "../../adapters/aws/client.ts";
-import { backgroundInvoker } from "../../adapters/aws/function-invoker.ts";
+import { backgroundInvoker, leanClient } from "../../adapters/aws/client.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { briefRequests, lastKnown, secretReader } from "../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../adapters/sqs/sqs-sender.ts";

@@ -70,11 +70,10 @@ export function redriveCountOf({ messageAttributes }: Pick<SQSRecord, "messageAt
   return present<{ readonly returns?: string }>({ returns: messageAttributes.returns?.stringValue });
 }
 
-type Rejected = Pick<SQSRecord, "messageId"> & Omit<Outgoing, "delayInSeconds"> & { readonly reason: string };
-
 /** Sends messages to the dead-letter queue, each with its reason. Returns false for a failed one, which SQS keeps. */
 export async function rejectAll(
-  messages: readonly Rejected[],
+  messages: readonly (Pick<SQSRecord, "messageId"> &
+    Omit<Outgoing, "delayInSeconds"> & { readonly reason: string })[],
   send: Send,
   deadLetterQueueUrl: string,
   log: Log,

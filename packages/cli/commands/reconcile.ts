@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { invokeFunction } from "../../../adapters/aws/client.ts";
 import { parseReconcileOutcome } from "../../../domain/reconcile/reconcile-outcome.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";

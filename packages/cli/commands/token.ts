@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { invokeFunction } from "../../../adapters/aws/client.ts";
 import { isJwt, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { proposeByHand, setToken, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { FailureError } from "../../../domain/core/failures.ts";

@@ -1,5 +1,5 @@
 import { awsTime } from "../../../adapters/aws/aws-clock.ts";
-import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { invokeFunction } from "../../../adapters/aws/client.ts";
 import { itemReader } from "../../../adapters/dynamodb/batching.ts";
 import { loadBreaker } from "../../../adapters/provider/circuit-breaker.ts";
 import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";

@@ -1,5 +1,5 @@
 import type { LambdaClient } from "@aws-sdk/client-lambda";
-import { invokeFunction } from "../../../adapters/aws/function-invoker.ts";
+import { invokeFunction } from "../../../adapters/aws/client.ts";
 import { FailureError, permanent } from "../../../domain/core/failures.ts";
 import { fieldsOf, numberOf, textOf } from "../../../domain/core/parse.ts";
 import { parseRegistrations, type Registration } from "../../../domain/reconcile/registrations.ts";

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { backgroundInvoker } from "../../../adapters/aws/function-invoker.ts";
+import { backgroundInvoker } from "../../../adapters/aws/client.ts";
 
 describe("invoking a function in the background", () => {
   const caller = {
