@@ -13,23 +13,23 @@ class InexactError extends JMESPathTypeError {
   }
 }
 
-type Arguments = readonly unknown[];
 const language = new Functions();
 type Name = Exclude<keyof Functions, "methods" | "introspectMethods">;
-const call = (name: Name, args: Arguments): unknown => Reflect.apply(language[name], language, [args]);
+const call = (name: Name, args: readonly unknown[]): unknown =>
+  Reflect.apply(language[name], language, [args]);
 
-const refuseRaw = (name: Name) => (args: Arguments) => {
+const refuseRaw = (name: Name) => (args: readonly unknown[]) => {
   if (args.some(isRawNumber)) throw new InexactError(args);
   return call(name, args);
 };
 
 /** Rejects raw numbers within lists too: the library checks elements only if one type alone is allowed. */
-const refuseRawElements = (name: Name) => (args: Arguments) => {
+const refuseRawElements = (name: Name) => (args: readonly unknown[]) => {
   if (args.flat().some(isRawNumber)) throw new InexactError(args);
   return call(name, args);
 };
 
-const exactSum = (name: "funcSum" | "funcAvg") => (args: Arguments) => {
+const exactSum = (name: "funcSum" | "funcAvg") => (args: readonly unknown[]) => {
   const sum = call("funcSum", args);
   if (Math.abs(Number(sum)) > Number.MAX_SAFE_INTEGER) throw new InexactError(sum);
   return call(name, args);
@@ -37,14 +37,14 @@ const exactSum = (name: "funcSum" | "funcAvg") => (args: Arguments) => {
 
 /** The language's functions and `merge_each`, for bodies with numbers that only their digits hold exactly. */
 const exactFunctions = Object.assign(new Functions(), {
-  funcType: (args: Arguments) => (isRawNumber(args[0]) ? "number" : call("funcType", args)),
-  funcToNumber: (args: Arguments) => {
+  funcType: (args: readonly unknown[]) => (isRawNumber(args[0]) ? "number" : call("funcType", args)),
+  funcToNumber: (args: readonly unknown[]) => {
     const [value] = args;
     if (isRawNumber(value)) return value;
     const isNumber = typeof value === "string" && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value);
     return isNumber ? exactNumber(value) : call("funcToNumber", args);
   },
-  funcContains: (args: Arguments) => {
+  funcContains: (args: readonly unknown[]) => {
     const [list, sought] = args;
     if (!Array.isArray(list) || !isRawNumber(sought)) return call("funcContains", args);
     return list.some((each) => isRawNumber(each) && each.rawJSON === sought.rawJSON);
@@ -58,7 +58,7 @@ const exactFunctions = Object.assign(new Functions(), {
   funcMin: refuseRawElements("funcMin"),
   funcSort: refuseRawElements("funcSort"),
   funcValues: refuseRaw("funcValues"),
-  funcMergeEach: ([list, object]: Arguments) => mergeEach(list, object),
+  funcMergeEach: ([list, object]: readonly unknown[]) => mergeEach(list, object),
 });
 /** Cached: the library collects them for each search, which takes longer than most searches. */
 const found = exactFunctions.introspectMethods().add("funcMergeEach");

@@ -23,27 +23,21 @@ const maxKeys = 100;
 /** Maximum attempts to read the keys that DynamoDB left unprocessed. */
 const maxReadAttempts = 4;
 
-export type GetOptions = {
-  /** Attributes to read; absent: all. */
-  readonly attributes?: readonly string[];
-  /** Costs half, but may miss writes of the last second. */
-  readonly isEventual?: boolean;
-};
-
 /**
- * Reads items in as few requests as the limits allow. Missing items are left out.
+ * Reads items consistently, in as few requests as the limits allow. Missing items are left out.
  * @param keys without duplicates, which DynamoDB rejects
+ * @param attributes to read; absent: all
  * @throws retryable failure if DynamoDB does not answer for every key: an unread item must not pass for a missing one
  */
-export async function batchGet(
+async function batchGet(
   client: DynamoDBClient,
   tableName: string,
   keys: readonly Key[],
-  options: GetOptions = {},
+  attributes?: readonly string[],
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
   for (const batch of batchesOf(keys, { maxItems: maxKeys })) {
-    found.push(...(await readSome(client, tableName, batch, options)));
+    found.push(...(await readSome(client, tableName, batch, attributes)));
   }
   return found;
 }
@@ -52,14 +46,14 @@ async function readSome(
   client: DynamoDBClient,
   tableName: string,
   keys: readonly Key[],
-  { attributes, isEventual = false }: GetOptions,
+  attributes: readonly string[] | undefined,
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
   let left = keys.map(({ pk, sk }) => marshall({ pk, sk }));
   for (let tries = 0; left.length > 0; tries += 1) {
     if (tries === maxReadAttempts) throw retryable("DynamoDB does not answer for every item", 1);
     const projection = attributes === undefined ? {} : { ProjectionExpression: attributes.join(", ") };
-    const request = { Keys: left, ConsistentRead: !isEventual, ...projection };
+    const request = { Keys: left, ConsistentRead: true, ...projection };
     const { Responses = {}, UnprocessedKeys = {} } = await client.send(
       new BatchGetItemCommand({ RequestItems: { [tableName]: request } }),
     );
@@ -85,16 +79,20 @@ type Batch = { readonly keys: Map<string, Key>; readonly items: Promise<Readonly
 
 /**
  * Concurrent reads share one request and its failure.
- * @param options `attributes` must include the keys
+ * @param attributes to read, which include the keys; absent: all
  */
-export function batchingReader(client: DynamoDBClient, tableName: string, options?: GetOptions): ReadKey {
+export function batchingReader(
+  client: DynamoDBClient,
+  tableName: string,
+  attributes?: readonly string[],
+): ReadKey {
   let open: Batch | undefined;
   const openBatch = (): Batch => {
     const keys = new Map<string, Key>();
     const items = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
       // Later calls must not get the result of this read.
       open = undefined;
-      const found = await batchGet(client, tableName, [...keys.values()], options);
+      const found = await batchGet(client, tableName, [...keys.values()], attributes);
       return new Map(found.map((item) => [nameOf({ pk: item.pk?.S, sk: item.sk?.S }), item]));
     });
     return { keys, items };

@@ -198,10 +198,8 @@ function codecOf(name: string | undefined): DocumentStorage["codec"] {
 }
 
 /** Reads all documents of a subject; each range of dates is a document of its own. */
-export type ReadDocuments = (subject: Subject) => Promise<readonly StoredDocument[]>;
-
-export function documentReader(client: DynamoDBClient, TableName: string): ReadDocuments {
-  return async (subject) => {
+export function documentReader(client: DynamoDBClient, TableName: string) {
+  return async (subject: Subject): Promise<readonly StoredDocument[]> => {
     const query = {
       TableName,
       KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",

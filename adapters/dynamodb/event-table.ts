@@ -102,7 +102,7 @@ const maxRemembered = 5_000;
 
 /** The recorder of receipts for a table. */
 export function eventTable(client: DynamoDBClient, tableName: string, retentionInDays: number) {
-  const read = batchingReader(client, tableName, { attributes: ["pk", "sk", "schemaVersion", "receipts"] });
+  const read = batchingReader(client, tableName, ["pk", "sk", "schemaVersion", "receipts"]);
   return receiptRecorder({ write: batchingWriter(client, tableName), read }, retentionInDays);
 }
 

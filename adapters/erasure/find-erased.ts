@@ -7,21 +7,19 @@ import type { ReadKey } from "../dynamodb/batching.ts";
 import { tombstoneKey } from "../dynamodb/keys.ts";
 import { secretReader } from "../secrets/secret-reader.ts";
 
-/**
- * Digests a subject with the stage's erasure key. Without the key, nobody can tell from a digest who was erased, nor
- * find out by trying ids.
- * @returns HMAC-SHA256 in base64url
- */
-export type DigestOf = (subject: Subject) => Promise<string>;
-
 /** The key never changes, so one read an hour is enough. */
 const cacheSeconds = 3_600;
 
+/**
+ * Digests a subject with the stage's erasure key. Without the key, nobody can tell from a digest who was erased, nor
+ * find out by trying ids.
+ * @returns a function that returns HMAC-SHA256 in base64url
+ */
 export function subjectDigest(
   client: SecretsManagerClient,
   secretId: string,
   now: () => Date = () => new Date(),
-): DigestOf {
+): (subject: Subject) => Promise<string> {
   const key = secretReader(client, secretId, parseErasureKey, { now, keptFor: cacheSeconds });
   return async (subject) =>
     createHmac("sha256", await key.read())
@@ -46,7 +44,7 @@ export type FindErased = (subjects: readonly Subject[]) => Promise<ReadonlySet<s
 /** @param seconds how long a read is remembered, by all of the clocks */
 export function findErased(
   read: ReadKey,
-  digestOf: DigestOf,
+  digestOf: ReturnType<typeof subjectDigest>,
   {
     clocks = processClocks,
     seconds = unerasedSeconds,

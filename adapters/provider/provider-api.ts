@@ -37,13 +37,6 @@ export function endAfter(milliseconds: number, end: () => void) {
   };
 }
 
-type HttpRequest = {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly signal: AbortSignal;
-};
-
 // Short, because connections of a frozen function environment close unnoticed.
 const idleMillis = 10_000;
 
@@ -58,15 +51,28 @@ export function requestSender(
   protocol: string,
   timeouts: { readonly connect: number; readonly headers: number },
   lookup?: LookupFunction,
-): (url: URL, request: HttpRequest) => Promise<IncomingMessage> {
+) {
   const isSecure = protocol === "https:";
   const options = { keepAlive: true, timeout: idleMillis, ...(lookup && { lookup }) };
   // Not imported: as an ES module, `node:http` loads all its exports, including Node's WebSocket client, which takes
   // longer than the rest of a cold start. In AWS it is not needed.
   const { Agent, request } = isSecure ? https : process.getBuiltinModule("node:http");
   const agent = new Agent(options);
-  return (url, { method, headers, body, signal }) =>
-    new Promise((resolve, reject) => {
+  return (
+    url: URL,
+    {
+      method,
+      headers,
+      body,
+      signal,
+    }: {
+      readonly method: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body?: string;
+      readonly signal: AbortSignal;
+    },
+  ) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
       const call = request(url, { method, headers, signal, agent });
       const cutAfter = (millis: number, code: string) => endAfter(millis, () => call.destroy(timedOut(code)));
       let deadline = cutAfter(timeouts.connect, "CONNECT_TIMEOUT");

@@ -133,22 +133,20 @@ export function takesByPosition(body: unknown, find: (body: unknown) => unknown)
   return false;
 }
 
-type List = readonly unknown[];
-
-function withLists(value: unknown, change: (list: List) => List): unknown {
+function withLists(value: unknown, change: (list: readonly unknown[]) => readonly unknown[]): unknown {
   if (Array.isArray(value)) return change(value).map((element) => withLists(element, change));
   if (!isFields(value) || isRawNumber(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withLists(member, change)]));
 }
 
-function rotated(list: List, by: number): List {
+function rotated(list: readonly unknown[], by: number): readonly unknown[] {
   const start = list.length === 0 ? 0 : by % list.length;
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
 function longestList(value: unknown): number {
   if (!isFields(value) && !Array.isArray(value)) return 0;
-  const members: List = Object.values(value);
+  const members: readonly unknown[] = Object.values(value);
   const own = Array.isArray(value) ? value.length : 0;
   return members.reduce<number>((longest, member) => Math.max(longest, longestList(member)), own);
 }

@@ -222,17 +222,17 @@ export function waitFor(
   return Math.max(1, Math.min(maxSeconds, Math.ceil(wait)));
 }
 
-/** When to give up a task, before SQS moves it (too many receives) or drops it (too old) without a reason. */
-export type GiveUpLimits = { readonly maxReceives: number; readonly maxAgeSeconds: number };
-
 /** Receives reserved for crashes while a task is being given up. */
 const receivesForCrashes = 10;
 
 /** Give up a task one day before a queue with a retention of two weeks would drop it. */
 const partOfRetention = 13 / 14;
 
-/** @param retentionSeconds the queue's retention period */
-export function giveUpLimits(retentionSeconds: number): GiveUpLimits {
+/**
+ * When to give up a task, before SQS moves it (too many receives) or drops it (too old) without a reason.
+ * @param retentionSeconds the queue's retention period
+ */
+export function giveUpLimits(retentionSeconds: number) {
   return {
     maxReceives: maxReceiveCount - receivesForCrashes,
     maxAgeSeconds: Math.floor(retentionSeconds * partOfRetention),
@@ -240,14 +240,18 @@ export function giveUpLimits(retentionSeconds: number): GiveUpLimits {
 }
 
 /** @param ageInSeconds time since SQS accepted the task, by a service's clock */
-export function isGivenUp(receives: number, ageInSeconds: number, limits: GiveUpLimits): boolean {
+export function isGivenUp(
+  receives: number,
+  ageInSeconds: number,
+  limits: ReturnType<typeof giveUpLimits>,
+): boolean {
   return receives >= limits.maxReceives || ageInSeconds >= limits.maxAgeSeconds;
 }
 
 /** The longest provider outage, in hours, that tasks survive with waits of at most `maxSeconds`. */
 export function longestOutageInHours(
   maxSeconds: number,
-  { maxReceives, maxAgeSeconds }: GiveUpLimits,
+  { maxReceives, maxAgeSeconds }: ReturnType<typeof giveUpLimits>,
 ): number {
   // Jitter shortens the longest wait; see `waitFor`.
   const seconds = Math.min(maxAgeSeconds, maxReceives * maxSeconds * (1 - 1 / 64));

@@ -26,7 +26,6 @@ export const unerasedSeconds = 5;
 
 /** Why a subject is erased. `arrived late`: a copy arrived after the subject's erasure. */
 export const eraseCauses = ["operator", "deleted", "arrived late", "restored"] as const;
-export type EraseCause = (typeof eraseCauses)[number];
 
 /** The steps of an erasure, in order. Each can be repeated. */
 export const eraseSteps = [
@@ -61,7 +60,7 @@ export type EraseTask = {
   readonly namedWith: readonly Subject[];
   /** Accounts that belong to the subject according to an event or the account's own state. */
   readonly claimed: readonly Subject[];
-  readonly cause: EraseCause;
+  readonly cause: (typeof eraseCauses)[number];
   /** Id of the erasure's report; absent if nobody tracks it. */
   readonly id?: string;
   /** Correlation id of the change that caused it; absent for an operator's erasure, which uses `id`. */
@@ -103,7 +102,7 @@ export type Removed = Readonly<Record<string, number>>;
 
 export function eraseTask(
   subject: Subject,
-  cause: EraseCause,
+  cause: (typeof eraseCauses)[number],
   namedWith: readonly Subject[] = [],
   id?: string,
 ): EraseTask {

@@ -1,5 +1,5 @@
 import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
-import type { DigestOf } from "../../adapters/erasure/find-erased.ts";
+import type { subjectDigest } from "../../adapters/erasure/find-erased.ts";
 import type { StepOutcome, tombstones } from "../../adapters/erasure/tombstones.ts";
 import type { objectEraser } from "../../adapters/s3/object-eraser.ts";
 import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
@@ -11,7 +11,7 @@ import type { Log } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 
 export type EraserDependencies = {
-  readonly digestOf: DigestOf;
+  readonly digestOf: ReturnType<typeof subjectDigest>;
   readonly tombstones: ReturnType<typeof tombstones>;
   /** Records an erased subject outside the table, so that a restore from a backup erases it again. */
   readonly writeLog: (digest: string, erasedAt: string) => Promise<void>;

@@ -2,7 +2,7 @@ import { sizeOf } from "../../adapters/aws/content.ts";
 import {
   type Content,
   type DocumentStore,
-  type ReadDocuments,
+  type documentReader,
   type StoredDocument,
   textOfContent,
 } from "../../adapters/dynamodb/documents.ts";
@@ -29,7 +29,7 @@ import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import {
   type DocumentTask,
   type FetchTask,
-  type GiveUpLimits,
+  type giveUpLimits,
   isOfReceipt,
   type RetrySettings,
   subjectsOf,
@@ -41,7 +41,7 @@ import { callFor, type KeptPages, readPages } from "./read-pages.ts";
 export type FetcherDependencies = {
   readonly versionedRecords: VersionedRecords;
   readonly documents: DocumentStore;
-  readonly readDocuments: ReadDocuments;
+  readonly readDocuments: ReturnType<typeof documentReader>;
   readonly findErased: FindErased;
   readonly keptPages: KeptPages;
   /** Throws a retryable failure for a call that can't be made now. */
@@ -68,7 +68,7 @@ export type FetcherDependencies = {
   readonly readAfterSeconds: number;
   readonly retrying: {
     readonly retry: RetrySettings;
-    readonly limits: GiveUpLimits;
+    readonly limits: ReturnType<typeof giveUpLimits>;
     /** Age at which to give up a task whose data the provider doesn't have ready. */
     readonly longestOutageSeconds: number;
   };

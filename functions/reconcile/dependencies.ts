@@ -1,4 +1,4 @@
-import type { ReadDocuments } from "../../adapters/dynamodb/documents.ts";
+import type { documentReader } from "../../adapters/dynamodb/documents.ts";
 import type { partitions } from "../../adapters/dynamodb/event-table.ts";
 import type { orphans } from "../../adapters/dynamodb/orphans.ts";
 import type { ReadinessRecords, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
@@ -22,7 +22,7 @@ export type ReconcilerDependencies = {
   readonly versionedRecords: VersionedRecords;
   readonly partitions: ReturnType<typeof partitions>;
   readonly orphans: ReturnType<typeof orphans>;
-  readonly readDocuments: ReadDocuments;
+  readonly readDocuments: ReturnType<typeof documentReader>;
   /** Absent if the stage has no `readiness.staleDays`. */
   readonly readiness?: { readonly records: ReadinessRecords; readonly staleMillis: number } | undefined;
   readonly send: Send;

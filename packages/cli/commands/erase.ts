@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { type SubjectPage, scanSubjects } from "../../../adapters/dynamodb/subject-reads.ts";
 import { readErasedAt, readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
-import { type DigestOf, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
+import { subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { type ErasureReport, readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId, nameOf, type Subject } from "../../../domain/event/subjects.ts";
@@ -237,7 +237,7 @@ async function applyLog(operation: Operation): Promise<void> {
 async function findReturned(
   log: ReadonlySet<string>,
   pages: AsyncIterable<SubjectPage>,
-  digestOf: DigestOf,
+  digestOf: ReturnType<typeof subjectDigest>,
   onScanned: OnScanned,
 ): Promise<readonly Subject[]> {
   const found = new Map<string, Subject>();

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import {
   contentOfDocument,
-  type ReadDocuments,
+  type documentReader,
   type StoredDocument,
   textOfContent,
 } from "../../../adapters/dynamodb/documents.ts";
@@ -34,7 +34,7 @@ import { type DocumentFilter, selects } from "./document-list.ts";
 
 export type ExportPorts = {
   readonly scan: (after: Key | undefined) => AsyncIterable<DocumentPage>;
-  readonly readDocuments: ReadDocuments;
+  readonly readDocuments: ReturnType<typeof documentReader>;
   readonly overflow: Pick<OverflowBucket, "get">;
   readonly onScanned: OnScanned;
   readonly onFile: (name: string, documents: number) => void;
