@@ -92,13 +92,17 @@ const people = fc
     users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "", mark: `<mark of ${index}>` })),
   );
 
-/** Three people with hostile ids, and their histories: in each of them somebody is erased. */
+/** Three people with hostile ids, and their histories: in each, an erasure begins while others go on. */
 function historiesOf(mostHappenings: number) {
   const some = fc.array(happening, { minLength: 2, maxLength: Math.floor(mostHappenings / 2) });
   const erasure = happening.map((each) => ({ ...each, what: "erase" as const }));
-  const happenings = fc
-    .tuple(some, erasure, some)
-    .map(([before, erase, after]) => [...before, erase, ...after]);
+  const begun = fc.array(
+    happening.map((each) => ({ ...each, pick: 0, what: "erase step" as const })),
+    { maxLength: 6 },
+  );
+  const happenings = fc.tuple(some, erasure, begun, some).map(([before, erase, ...after]) => {
+    return [...before, erase, ...after.flat()];
+  });
   return fc.record({ people, happenings });
 }
 
