@@ -5,7 +5,7 @@ import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
-import { theme, useStage } from "../stage.ts";
+import { useStage } from "../stage.ts";
 import { Panel } from "./panel.tsx";
 
 /** Throughput of the pipeline. A longer range is drawn once there is data beyond the shorter one. */
@@ -70,7 +70,6 @@ const height = 180;
 /** A line for each, in the colours of the theme, as wide as the page allows; the figures stand beside it. */
 function Lines({ label, times, lines }: LinesProps) {
   const box = useRef<HTMLDivElement>(null);
-  const { value: chosen } = theme;
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
@@ -86,7 +85,7 @@ function Lines({ label, times, lines }: LinesProps) {
       resize.disconnect();
       plot.destroy();
     };
-  }, [chosen, `${times.at(-1)} ${JSON.stringify(lines)}`]);
+  }, [`${times.at(-1)} ${JSON.stringify(lines)}`]);
   return (
     <div ref={box} class="plot" role="img" aria-label={label}>
       {lines.map(({ name }, index) => (
