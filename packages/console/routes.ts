@@ -1,4 +1,3 @@
-import { relative } from "node:path";
 import { type DocumentFlags, getDocument } from "@income-events/cli/commands/documents.ts";
 import { reconcileNow } from "@income-events/cli/commands/reconcile.ts";
 import { runControlledReplay, runReplay } from "@income-events/cli/commands/replay.ts";
@@ -13,19 +12,12 @@ import { refreshToken, setGivenToken } from "@income-events/cli/commands/token.t
 import { triggerEvent } from "@income-events/cli/commands/trigger.ts";
 import { registerNow } from "@income-events/cli/commands/webhooks-register.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
-import type { Deployment } from "@income-events/cli/core/deployment.ts";
 import { sinceFlag } from "@income-events/cli/core/flags.ts";
 import { checkMapping, readStageMapping, type StageMapping } from "@income-events/cli/core/stage-settings.ts";
-import {
-  differencesFrom,
-  examineSettings,
-  type SettingsDifference,
-  settingsFile,
-} from "@income-events/cli/doctor/settings-check.ts";
 import { documentHistory, documentPorts } from "@income-events/cli/documents/document-list.ts";
 import { deliveriesTo } from "@income-events/cli/events/deliveries.ts";
 import { tryMapping } from "@income-events/cli/mapping/trial.ts";
-import { providerHistory } from "@income-events/cli/provider/provider-history.ts";
+import { historyLines, providerHistory } from "@income-events/cli/provider/provider-history.ts";
 import { providerStatus } from "@income-events/cli/provider/provider-status.ts";
 import { subscriberNamed } from "@income-events/cli/status/work-queues.ts";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
@@ -125,9 +117,6 @@ export const mappingRoutes: readonly Route[] = [
   read("/api/mapping", async ({ operation, settings }, asked) => ({
     mapping: mappingOf(asked.param("stage") ?? operation.deployment.stage, settings),
   })),
-  read("/api/mapping/deployed", async ({ operation: { deployment }, settings }) =>
-    comparedWithFile(deployment, settings),
-  ),
   // Maps the pasted webhook on this machine, and stores nothing.
   look("/api/mapping/try", async ({ operation, settings }, asked) => {
     const body = asked.text("webhook");
@@ -139,27 +128,6 @@ export const mappingRoutes: readonly Route[] = [
     return { trials: kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch)) };
   }),
 ];
-
-export type ComparedSettings = {
-  readonly file?: string;
-  /** How the file differs from the deployed mapping, and what to do; undefined if it does not. */
-  readonly finding?: { readonly what: string; readonly fix: string };
-  readonly differences?: readonly SettingsDifference[];
-};
-
-/** Compares digests, and single settings if the stage's outputs have them. */
-function comparedWithFile(deployment: Deployment, given: string | undefined): ComparedSettings {
-  const file = settingsFile(deployment.stage, given);
-  if (file === undefined) return {};
-  const [finding] = examineSettings(deployment, file);
-  if (finding === undefined) return { file: relative(".", file) };
-  const { what, fix } = finding;
-  return {
-    file: relative(".", file),
-    finding: { what, fix },
-    differences: differencesFrom(deployment, file),
-  };
-}
 
 /** The default mapping, for a stage without a settings file here. */
 function mappingOf(stage: string, file: string | undefined): StageMapping {
@@ -186,7 +154,7 @@ export const providerRoutes: readonly Route[] = [
   read("/api/provider", ({ operation, now }) => providerStatus(operation, now())),
   read("/api/provider/history", async ({ operation, now }, asked) => {
     const since = sinceFlag(asked.param("since") ?? "24h", now()) ?? "";
-    return { since, turns: await providerHistory(operation, since) };
+    return { history: historyLines(await providerHistory(operation, since), now()) };
   }),
   change("/api/provider/refresh", ({ operation }) =>
     runCommand(operation, (each) => refreshToken(each, { now: true })),

@@ -42,12 +42,8 @@ export function examineSettings(
   ];
 }
 
-/**
- * The settings whose deployed values differ from a file; none if the deployed release does not report its
- * settings.
- * @throws CommandError if the file is invalid
- */
-export function differencesFrom(
+/** None if the deployed release does not report its settings. */
+function differencesFrom(
   { stage, optionalOutput }: Pick<Deployment, "stage" | "optionalOutput">,
   file: string,
 ): readonly SettingsDifference[] {

@@ -14,7 +14,7 @@ const topics = {
   reconciliation: ["RECONCILED", "RECONCILIATION_FAILED", "RECONCILIATION_PAUSED"],
   registration: ["WEBHOOKS_REGISTERED", "WEBHOOKS_REGISTERED_PREVIOUS", "WEBHOOKS_NOT_REGISTERED"],
 } as const;
-export type ProviderTopic = keyof typeof topics;
+type ProviderTopic = keyof typeof topics;
 
 /** An event between this stage and the provider. */
 export type ProviderTurn = {
@@ -70,19 +70,23 @@ function topicOf(code: string): ProviderTopic | undefined {
   return undefined;
 }
 
-/** An outage is one line, however often it was probed. */
-export function historyText(history: readonly ProviderTurn[], since: string, now = new Date()): string {
-  if (history.length === 0) return `Nothing happened since ${since}.`;
-  const outages = outagesIn(history).map((outage) => [
-    ...[outage.from, "OUTAGE", "fetch/data", oneLine(outageText(outage, now)), ""],
-  ]);
+/** When, what, by which function, why, and what was found. */
+export type HistoryLine = readonly [at: string, what: string, by: string, reason: string, found: string];
+
+/** The history for people, the latest first. An outage is one line, however often it was probed. */
+export function historyLines(history: readonly ProviderTurn[], now: Date): readonly HistoryLine[] {
+  const outages = outagesIn(history).map(
+    (outage): HistoryLine => [outage.from, "OUTAGE", "fetch/data", oneLine(outageText(outage, now)), ""],
+  );
   const others = history
     .filter(({ topic }) => topic !== "breaker")
-    .map(({ at, code, by, reason, counts }) => [at, code, by, reason, countsText(counts)]);
-  return tableText(
-    ["AT", "WHAT", "BY", "REASON", "FOUND"],
-    [...outages, ...others].toSorted(([one = ""], [other = ""]) => (one < other ? 1 : -1)),
-  );
+    .map(({ at, code, by, reason = "", counts }): HistoryLine => [at, code, by, reason, countsText(counts)]);
+  return [...outages, ...others].toSorted(([one], [other]) => (one < other ? 1 : -1));
+}
+
+export function historyText(history: readonly ProviderTurn[], since: string): string {
+  if (history.length === 0) return `Nothing happened since ${since}.`;
+  return tableText(["AT", "WHAT", "BY", "REASON", "FOUND"], historyLines(history, new Date()));
 }
 
 /** Counts in words: `listed 12, missing 1`. */

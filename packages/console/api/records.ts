@@ -6,7 +6,6 @@ import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { holdsOn } from "@income-events/cli/records/known-records.ts";
 import { attributesOf } from "@income-events/cli/records/record-lookup.ts";
 import { shownAttributes } from "@income-events/cli/records/record-view.ts";
-import { stateHistory } from "@income-events/cli/records/state-history.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import {
@@ -29,9 +28,6 @@ export function recordRoutes(jobs: Jobs): readonly Route[] {
     }),
     read("/api/states", statesOf),
     look("/api/attributes/reveal", revealAttributes),
-    read("/api/record/history", ({ operation }, asked) =>
-      stateHistory(subjectNamed(asked.param("kind"), asked.param("id")), lookupPorts(operation)),
-    ),
     read("/api/record/holds", async ({ operation }, asked) => ({
       holds: await holdsOn(subjectNamed(asked.param("kind"), asked.param("id")), operation),
     })),

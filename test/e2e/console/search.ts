@@ -124,8 +124,7 @@ export function describeSearch(use: () => OpenedConsole): void {
       expect(new URL(page.url()).pathname).toBe(opens.path);
     }
     await page.goto(`${use().origin}/records?kind=company-account&id=${companyAccountId}`);
-    const step = panel("State history").getByRole("listitem");
-    await step.getByText("connected", { exact: true }).first().waitFor();
+    await panel(`company-account/${companyAccountId}`).getByText("connected", { exact: true }).waitFor();
     await search("00000000-0000-4000-8000-000000000000");
     await page.getByText(/^00000000-\S+ not found/).waitFor();
   });

@@ -1,12 +1,8 @@
-import type { SettingsDifference } from "@income-events/cli/doctor/settings-check.ts";
-import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import type { EventTrial, Trial } from "@income-events/cli/mapping/trial.ts";
 import { useEffect, useState } from "preact/hooks";
-import type { ComparedSettings } from "../../routes.ts";
 import { post, useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
-import { localTime, visible } from "../format.ts";
-import { useHistory } from "../history.ts";
+import { visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Select, Table } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
@@ -75,7 +71,6 @@ export function Mapping() {
       <div class="columns">
         <Panel title="Webhook">
           <DeadLetter kind={kind} onChosen={setWebhook} />
-          <ChooseWebhook kind={kind} onChosen={setWebhook} key={kind} />
           <textarea
             aria-label="Webhook"
             rows={14}
@@ -99,7 +94,6 @@ export function Mapping() {
           )}
         </Panel>
       </div>
-      <Compared />
       <Panel title="Result" error={isEmpty ? undefined : problem}>
         {isEmpty && (
           <p class="empty">
@@ -111,44 +105,6 @@ export function Mapping() {
       </Panel>
       <Command line={commands.mapping(kind)} />
     </>
-  );
-}
-
-/** Whether the shown mapping is the deployed one. */
-function Compared() {
-  const { data, error } = useLoaded<ComparedSettings>("/api/mapping/deployed");
-  return (
-    <Panel title="Deployed settings" error={error}>
-      {data === undefined && error === undefined && <p class="quiet">Comparing…</p>}
-      {data !== undefined && data.file === undefined && (
-        <p>No settings file of this stage found. The defaults are shown.</p>
-      )}
-      {data?.file !== undefined && data.finding === undefined && (
-        <p>{data.file} matches the deployed settings.</p>
-      )}
-      {data?.finding !== undefined && (
-        <>
-          <p class="bad">{visible(data.finding.what)}</p>
-          <Differences differences={data.differences ?? []} />
-          <Command line={data.finding.fix} />
-        </>
-      )}
-    </Panel>
-  );
-}
-
-function Differences({ differences }: { readonly differences: readonly SettingsDifference[] }) {
-  if (differences.length === 0) return null;
-  return (
-    <Table
-      label="Settings that differ"
-      columns={["Setting", "Deployed", "File"]}
-      rows={differences.map(({ setting, deployed, file }) => [
-        setting,
-        visible(deployed ?? "—"),
-        visible(file ?? "—"),
-      ])}
-    />
   );
 }
 
@@ -203,8 +159,6 @@ function EventOutcome({ trial }: { readonly trial: EventTrial }) {
 
 type ChooseProps = { readonly kind: string; readonly onChosen: (body: string) => void };
 
-const maxShown = 20;
-
 /** The dead letter in the page's address, whose body the mapping refused. */
 function DeadLetter({ kind, onChosen }: ChooseProps) {
   const id = searchWord("deadLetter");
@@ -226,61 +180,4 @@ function DeadLetter({ kind, onChosen }: ChooseProps) {
       />
     </div>
   );
-}
-
-/** Offers recent webhooks of a kind as samples. Logs are read on request. */
-function ChooseWebhook(props: ChooseProps) {
-  const [isAsked, setAsked] = useState(false);
-  if (isAsked) return <Came {...props} />;
-  return (
-    <div class="actions">
-      <button type="button" onClick={() => setAsked(true)}>
-        Choose a received webhook
-      </button>
-    </div>
-  );
-}
-
-/** A body is personal data, so using it as a sample is recorded. */
-function Came({ kind, onChosen }: ChooseProps) {
-  const { data, error } = useHistory({ since: "1h" }, { kind });
-  const [id, setId] = useState("");
-  // Only stored events have a subject.
-  const stored = (data?.events ?? []).filter(({ subject }) => subject !== undefined).slice(0, maxShown);
-  const chosen = stored.find((each) => each.id === id) ?? stored[0];
-  if (error !== undefined) return <p class="problem">{error}</p>;
-  if (chosen === undefined)
-    return (
-      <p class="quiet">
-        {data?.isComplete === true
-          ? `No ${kind} webhooks in the last hour. Paste one.`
-          : "Reading received webhooks…"}
-      </p>
-    );
-  const titles = new Map(stored.map((each) => [each.id, titleOf(each)]));
-  const [subjectKind = "", of = ""] = (chosen.subject ?? "").split("/");
-  return (
-    <div class="actions">
-      <Select
-        label="Received webhook"
-        value={chosen.id}
-        of={stored.map((each) => each.id)}
-        titleOf={(each) => titles.get(each) ?? each}
-        onChange={setId}
-      />
-      <Action
-        key={chosen.id}
-        label="Load body"
-        path="/api/event/reveal"
-        body={{ id: chosen.id, [subjectKind]: of }}
-        isLook
-        onDone={({ body }) => onChosen(JSON.stringify(body, undefined, 2))}
-        says={() => "Loaded. The audit trail has an entry."}
-      />
-    </div>
-  );
-}
-
-function titleOf({ at, type, endpoint, id }: HistoryRow): string {
-  return [localTime(at), type, endpoint, id.slice(0, 8)].filter((part) => part !== undefined).join(" ");
 }

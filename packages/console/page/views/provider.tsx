@@ -1,5 +1,4 @@
-import { outagesIn, outageText } from "@income-events/cli/provider/outages.ts";
-import type { ProviderTopic, ProviderTurn } from "@income-events/cli/provider/provider-history.ts";
+import type { HistoryLine } from "@income-events/cli/provider/provider-history.ts";
 import type { ProviderStatus } from "@income-events/cli/provider/provider-status.ts";
 import type { RegistrationStatus } from "@income-events/cli/provider/registration.ts";
 import { get, useLoaded } from "../api.ts";
@@ -181,120 +180,33 @@ function addressOf(webhook: Webhook): string {
   }
 }
 
-const titles: Readonly<Record<ProviderTopic, string>> = {
-  breaker: "Outages",
-  token: "Token history",
-  reconciliation: "Reconciliations",
-  registration: "Registration history",
-};
-const empty: Readonly<Record<ProviderTopic, string>> = {
-  breaker: "No outages in this period.",
-  token: "No changes in this period.",
-  reconciliation: "No reconciliations in this period.",
-  registration: "No registrations in this period.",
-};
-const words: Readonly<Record<string, string>> = {
-  TOKEN_REFRESHED: "refreshed",
-  TOKEN_REFUSED: "refresh refused",
-  TOKEN_MISSING: "no token is set",
-  RECONCILED: "completed",
-  RECONCILIATION_FAILED: "failed",
-  RECONCILIATION_PAUSED: "paused until the next run",
-  WEBHOOKS_REGISTERED: "registered",
-};
-
-/** Log lines about the provider. */
+/** Outages, and what happened to the token, the registrations and in reconciliations. */
 function ProviderHistory() {
   const since = searchWord("since") || "24h";
-  const { data, error, reload } = useLoaded<{ readonly turns: readonly ProviderTurn[] }>(
+  const { data, error, reload } = useLoaded<{ readonly history: readonly HistoryLine[] }>(
     `/api/provider/history?since=${since}`,
   );
-  const of = (topic: ProviderTopic) => data?.turns.filter((turn) => turn.topic === topic);
   return (
-    <>
+    <Panel title="History" error={error} aside={<Refresh onClick={reload} />}>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Choice name="since" label="History since" of={["1h", "24h", "7d", "30d"]} fallback="24h" />
-        <Refresh onClick={reload} />
+        <Choice name="since" label="Since" of={["1h", "24h", "7d", "30d"]} fallback="24h" />
       </form>
-      <div class="columns">
-        <Outages turns={data?.turns} error={error} />
-        {(["token", "registration"] as const).map((topic) => (
-          <Turns key={topic} topic={topic} turns={of(topic)} error={error} />
-        ))}
-      </div>
-      <Findings turns={of("reconciliation")} error={error} />
-      <Command line={commands.provider(since)} />
-    </>
-  );
-}
-
-type TurnsProps = {
-  readonly turns: readonly ProviderTurn[] | undefined;
-  readonly error: string | undefined;
-};
-
-function Turns({ topic, turns, error }: TurnsProps & { readonly topic: ProviderTopic }) {
-  return (
-    <Panel title={titles[topic]} error={error}>
-      {turns === undefined && error === undefined && <p class="quiet">Reading the logs…</p>}
-      {turns?.length === 0 && <p class="empty">{empty[topic]}</p>}
-      <ol class="log">
-        {turns?.map(({ at, code, by, reason }, index) => (
-          <li key={at + index}>
-            <Time at={at} /> <b>{words[code] ?? code}</b> by {by}
-            {reason === undefined ? "" : `: ${visible(reason)}`}
-          </li>
-        ))}
-      </ol>
-    </Panel>
-  );
-}
-
-/** Each outage as one line with its duration. */
-function Outages({ turns, error }: TurnsProps) {
-  const outages = outagesIn(turns ?? []);
-  return (
-    <Panel title={titles.breaker} error={error}>
-      {turns === undefined && error === undefined && <p class="quiet">Reading the logs…</p>}
-      {turns !== undefined && outages.length === 0 && <p class="empty">{empty.breaker}</p>}
-      <ol class="log">
-        {outages.map((outage) => (
-          <li key={outage.from}>
-            <Time at={outage.from} /> <b>{visible(outageText(outage, new Date()))}</b>
-          </li>
-        ))}
-      </ol>
-    </Panel>
-  );
-}
-
-function whatOf({ code, reason }: ProviderTurn): string {
-  return `${words[code] ?? code}${reason === undefined ? "" : `: ${visible(reason)}`}`;
-}
-
-const counts = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
-
-function capitalized(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
-}
-
-function Findings({ turns, error }: TurnsProps) {
-  return (
-    <Panel title={titles.reconciliation} error={error}>
-      {turns === undefined && error === undefined && <p class="quiet">Reading the logs…</p>}
-      {turns?.length === 0 && <p class="empty">{empty.reconciliation}</p>}
-      {turns !== undefined && turns.length > 0 && (
+      {data === undefined && error === undefined && <p class="quiet">Reading the logs…</p>}
+      {data?.history.length === 0 && <p class="empty">No outages or other changes in this period.</p>}
+      {data !== undefined && data.history.length > 0 && (
         <Table
-          label="Table of reconciliations"
-          columns={["Ended", "Result", ...counts.map(capitalized)]}
-          classes={Object.fromEntries(counts.map((name) => [capitalized(name), "figure"]))}
-          rows={turns.map((turn) => [
-            <Time at={turn.at} />,
-            <span class={turn.code === "RECONCILIATION_FAILED" ? "bad" : ""}>{whatOf(turn)}</span>,
-            ...counts.map((name) => (turn.counts[name] === undefined ? "—" : number(turn.counts[name]))),
+          label="Outages, tokens, reconciliations and registrations, the latest first"
+          columns={["Time", "What", "By", "Reason", "Found"]}
+          rows={data.history.map(([at, what, by, reason, found]) => [
+            <Time at={at} />,
+            <b>{what.toLowerCase().replaceAll("_", " ")}</b>,
+            by,
+            visible(reason),
+            found,
           ])}
         />
       )}
+      <Command line={commands.provider(since)} />
     </Panel>
   );
 }

@@ -1,7 +1,6 @@
 import type { DocumentHistory } from "@income-events/cli/documents/document-list.ts";
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import type { ShownRecord, ShownState } from "@income-events/cli/records/record-view.ts";
-import type { StateStep } from "@income-events/cli/records/state-history.ts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { LegalHold } from "../../../../adapters/dynamodb/legal-holds.ts";
@@ -135,7 +134,7 @@ function Record({ kind, id }: Whose) {
         <Facts of={[...(state === null ? [] : factsOf(state, id)), ...attributes]} />
         {attributes.length > 0 && revealed.control}
         <p>
-          <a href={`/events?${kind}=${encodeURIComponent(id)}&since=7d`}>Events</a>
+          <a href={`/events?${kind}=${encodeURIComponent(id)}&since=30d`}>Events</a>
         </p>
         <Command line={commands.record({ kind, id })} />
       </Panel>
@@ -153,7 +152,6 @@ function Record({ kind, id }: Whose) {
           </ul>
         </Panel>
       )}
-      <History kind={kind} id={id} />
       <Documents kind={kind} id={id} />
       <Erase kind={kind} id={id} onDone={reload} />
     </>
@@ -196,36 +194,6 @@ function stateWords(state: Omit<SubjectState, "attributes"> | null): string {
     ...(state.unconfirmed === true ? ["unconfirmed: being checked at the provider"] : []),
   ];
   return words.join(", ") || "stored";
-}
-
-type StateSteps = { readonly steps: readonly StateStep[]; readonly isWhole: boolean };
-
-/** The history of a subject's state, from its stored events. */
-function History({ kind, id }: Whose) {
-  const { data, error } = useLoaded<StateSteps>(`/api/record/history?${new URLSearchParams({ kind, id })}`);
-  return (
-    <Panel title="State history" error={error}>
-      {data === undefined && error === undefined && <p class="quiet">Reading its events…</p>}
-      {data?.steps.length === 0 && <p class="empty">No stored events.</p>}
-      {data !== undefined && data.steps.length > 0 && (
-        <ol class="plain-list" aria-label="State changes, newest first">
-          {data.steps.map(({ at, says, became, version, event }) => (
-            <li key={at + (event?.id ?? "")}>
-              <Time at={at} />{" "}
-              {event === undefined ? (
-                ""
-              ) : (
-                <a href={`/events/${event.id}?${kind}=${encodeURIComponent(id)}`}>{event.type}</a>
-              )}{" "}
-              {says !== undefined && <b>{says}</b>} <span class={`tag tag-${became}`}>{became}</span>{" "}
-              {version !== undefined && `version ${version}`}
-            </li>
-          ))}
-        </ol>
-      )}
-      {data?.isWhole === false && <p class="quiet">Only the latest events are shown.</p>}
-    </Panel>
-  );
 }
 
 /** A subject's documents by endpoint, with stored versions; a user's include those of its accounts. */
