@@ -85,8 +85,6 @@ function fieldsIn(text: string) {
 /** A batch of stream records that Lambda gave up on: an object of the failures bucket. */
 export type FailedBatch = {
   readonly key: string;
-  /** When Lambda gave up on it. */
-  readonly since?: Date;
   /** @throws permanent failure if the object holds no records */
   readonly read: () => Promise<readonly StreamRecord[]>;
   readonly remove: () => Promise<void>;
@@ -102,11 +100,10 @@ export async function* failedBatches(client: S3Client, Bucket: string): AsyncGen
     { client },
     { Bucket, Prefix: "aws/lambda/" },
   )) {
-    for (const { Key, LastModified } of Contents) {
+    for (const { Key } of Contents) {
       if (Key === undefined) continue;
       yield {
         key: Key,
-        ...(LastModified && { since: LastModified }),
         read: async () => {
           const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
           return readParked((await Body?.transformToString()) ?? "");

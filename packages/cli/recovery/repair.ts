@@ -120,7 +120,7 @@ export async function repairFailures(
   batches: AsyncIterable<FailedBatch>,
   relay: RelayRecords,
   dryRun: boolean,
-  onBatch: (batches: number) => void,
+  onBatch: (batches: number, key: string) => void,
 ): Promise<RepairedFailures> {
   const kept: { key: string; reason: string }[] = [];
   let count = 0;
@@ -139,49 +139,9 @@ export async function repairFailures(
     if (!dryRun) await remove();
     count += 1;
     changes += records.length;
-    onBatch(count);
+    onBatch(count, key);
   }
   return { batches: count, changes, kept };
-}
-
-export type GivenUp = { readonly key: string; readonly since?: string };
-
-/**
- * Objects whose key contains a text, such as a day or a shard, in the order of their keys, up to a maximum.
- */
-export async function* selectBatches(
-  batches: AsyncIterable<FailedBatch>,
-  { text, limit }: { readonly text: string; readonly limit: number },
-): AsyncGenerator<FailedBatch> {
-  let count = 0;
-  for await (const batch of batches) {
-    if (!batch.key.includes(text)) continue;
-    if (count === limit) return;
-    count += 1;
-    yield batch;
-  }
-}
-
-/** Lists batches without reading them, since each may have some megabytes. */
-export async function listBatches(batches: AsyncIterable<FailedBatch>): Promise<readonly GivenUp[]> {
-  const found: GivenUp[] = [];
-  for await (const { key, since } of batches)
-    found.push({ key, ...(since && { since: since.toISOString() }) });
-  return found;
-}
-
-/** @param onRemoved called with the key of each removed batch */
-export async function* tellRemoved(
-  batches: AsyncIterable<FailedBatch>,
-  onRemoved: (key: string) => void,
-): AsyncGenerator<FailedBatch> {
-  for await (const batch of batches) {
-    const remove = async () => {
-      await batch.remove();
-      onRemoved(batch.key);
-    };
-    yield { ...batch, remove };
-  }
 }
 
 export type ScopeFlags = SubjectFlags & {

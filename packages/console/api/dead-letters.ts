@@ -4,12 +4,7 @@ import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import type { OnEach } from "@income-events/cli/dead-letters/redrive.ts";
 import type { Selection } from "@income-events/cli/dead-letters/selection.ts";
-import {
-  listBatches,
-  repairFailures,
-  selectBatches,
-  tellRemoved,
-} from "@income-events/cli/recovery/repair.ts";
+import { repairFailures } from "@income-events/cli/recovery/repair.ts";
 import { relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import { type FailedBatch, failedBatches } from "../../../adapters/streams/undelivered-changes.ts";
 import { mutex } from "../../../domain/core/batches.ts";
@@ -75,32 +70,32 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
 
 /** Batches of changes that the relay parked. */
 function relayFailureRoutes(jobs: Jobs): readonly Route[] {
-  const batchesOf = ({ deployment, clients }: Operation, text: string) =>
-    selectBatches(failedBatches(clients.s3, deployment.output("FailuresBucketName")), {
-      text,
-      limit: Number(perStep),
-    });
   return [
-    read("/api/relay-failures", async ({ operation }, asked) => ({
-      batches: await listBatches(batchesOf(operation, asked.param("text") ?? "")),
+    read("/api/relay-failures", async ({ operation }) => ({
+      batches: (await Array.fromAsync(batchesOf(operation))).length,
     })),
-    change("/api/relay-failures/repair", async ({ operation }, asked) => {
-      const batches = batchesOf(operation, asked.optionalText("text") ?? "");
-      const work: Work = async (_, onEach) => relayAgain(operation, batches, onEach);
+    change("/api/relay-failures/repair", async ({ operation }) => {
+      const work: Work = async (_, onEach) => relayAgain(operation, onEach);
       return jobs.start("Relay undelivered changes", work, topic);
     }),
   ];
 }
 
+async function* batchesOf({ deployment, clients }: Operation): AsyncGenerator<FailedBatch> {
+  let count = 0;
+  for await (const batch of failedBatches(clients.s3, deployment.output("FailuresBucketName"))) {
+    yield batch;
+    count += 1;
+    if (count === Number(perStep)) return;
+  }
+}
+
 /** A batch that can't be relayed completely stays, and reports why. */
-async function relayAgain(
-  { deployment, clients }: Operation,
-  batches: AsyncIterable<FailedBatch>,
-  onEach: OnEach,
-): Promise<CommandOutcome> {
+async function relayAgain(operation: Operation, onEach: OnEach): Promise<CommandOutcome> {
+  const { deployment, clients } = operation;
   const relay = relayInvoker(clients.lambda, deployment.output("RelayFunctionName"));
-  const told = tellRemoved(batches, (id) => onEach({ id, result: "relayed, and removed" }));
-  const { kept, ...repaired } = await repairFailures(told, relay, false, () => undefined);
+  const onRelayed = (_: number, id: string) => onEach({ id, result: "relayed, and removed" });
+  const { kept, ...repaired } = await repairFailures(batchesOf(operation), relay, false, onRelayed);
   for (const { key: id, reason } of kept) onEach({ id, result: `it stays: ${reason}` });
   return { ...repaired, kept: kept.length };
 }

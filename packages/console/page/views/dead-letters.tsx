@@ -1,6 +1,5 @@
 import type { QueueSummary } from "@income-events/cli/commands/dlq-list.ts";
 import type { EachResult } from "@income-events/cli/dead-letters/redrive.ts";
-import type { GivenUp } from "@income-events/cli/recovery/repair.ts";
 import { useState } from "preact/hooks";
 import type { Job } from "../../route.ts";
 import { useLoaded } from "../api.ts";
@@ -10,7 +9,7 @@ import { Action } from "../parts/action.tsx";
 import { Table } from "../parts/data.tsx";
 import { Command, deadLettersPath, Panel, Refresh, Time } from "../parts/panel.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
-import { searchWord, setSearch } from "../route.ts";
+import { searchWord } from "../route.ts";
 
 export function DeadLetters() {
   const { data, error, reload } = useLoaded<{ readonly queues: readonly QueueSummary[] }>(
@@ -72,59 +71,25 @@ function Reasons({ of }: { readonly of: QueueSummary["reasons"] }) {
 
 /** Changes of the table that the relay did not deliver. */
 export function RelayFailures() {
-  const text = searchWord("batch");
-  const { data, error, reload } = useLoaded<{ readonly batches: readonly GivenUp[] }>(
-    `/api/relay-failures?${new URLSearchParams({ text })}`,
-  );
-  const batches = data?.batches ?? [];
+  const { data, error, reload } = useLoaded<{ readonly batches: number }>("/api/relay-failures");
+  const batches = data?.batches ?? 0;
   return (
     <Panel title="Undelivered changes" error={error}>
       {data === undefined && error === undefined && <p class="quiet">Reading the bucket…</p>}
-      {data !== undefined && batches.length === 0 && text === "" && (
-        <p class="empty">No undelivered changes.</p>
-      )}
-      {(batches.length > 0 || text !== "") && (
-        <form class="filters" onSubmit={(event) => event.preventDefault()}>
-          <label>
-            Text in the batch's name, such as a day
-            <input value={text} onChange={({ currentTarget }) => setSearch({ batch: currentTarget.value })} />
-          </label>
-        </form>
-      )}
-      {data !== undefined && batches.length === 0 && text !== "" && (
-        <p class="empty">No batches found. Choose a shorter text.</p>
-      )}
+      {data !== undefined && batches === 0 && <p class="empty">No undelivered changes.</p>}
       <Action
-        label={labelOf(batches.length)}
+        label={batches === 0 ? "Relay" : `Relay ${countText(batches, "batch", "batches")}`}
         path="/api/relay-failures/repair"
-        body={{ text }}
         isMain
-        isOff={batches.length === 0}
+        isOff={batches === 0}
         onDone={reload}
         says={({ batches: done, changes, kept }) =>
           `Relayed: ${countText(done, "batch", "batches")} with ${countText(changes, "change")}. Not relayed: ${String(kept)}.`
         }
       />
-      {batches.length > 0 && (
-        <VirtualList
-          count={batches.length}
-          itemAt={(index) => batches[index]}
-          label="Batches of changes"
-          row={({ key, since }) => (
-            <span class="line">
-              <Time at={since} /> <span class="id">{visible(key)}</span>
-            </span>
-          )}
-        />
-      )}
       <Command line="npx income-events repair --failures" />
     </Panel>
   );
-}
-
-function labelOf(batches: number): string {
-  if (batches === 0) return "Relay";
-  return `Relay ${countText(batches, "batch", "batches")}`;
 }
 
 const secondsBetweenLooks = 2;
