@@ -44,7 +44,7 @@ export function eventRoutes(histories: Histories, jobs: Jobs): readonly Route[] 
       const agreed = { isAgreed: asked.body.scan === true };
       return runCommand(operation, (each) => showEvent(each, flags, asked.text("id")), agreed);
     }),
-    read("/api/logs", logs),
+    read("/api/event/steps", steps),
     read("/api/find", findById),
     read("/api/refused", async ({ operation, now }, asked) => ({
       refusals: await refusals(operation, sinceFlag(asked.param("since") ?? "24h", now()) ?? ""),
@@ -104,8 +104,8 @@ async function event({ operation }: ConsoleContext, asked: Asked): Promise<objec
   return runCommand(operation, (each) => showEvent(each, flags, asked.param("id")), agreed);
 }
 
-/** All log lines with an id, in order, and the event that they describe. */
-async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
+/** The steps of an event, from all log lines with its id. */
+async function steps({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
   const id = idIn(asked);
   const since = sinceFlag(asked.param("since") ?? "7d", now()) ?? "";
   const own = await entriesOf(operation, since, id);
@@ -113,5 +113,5 @@ async function logs({ operation, now }: ConsoleContext, asked: Asked): Promise<o
   // The receipt of the webhook is logged under the webhook's own id.
   const came = webhook === undefined ? [] : await entriesOf(operation, since, webhook);
   const entries = [...came.filter(({ code }) => String(code).startsWith("WEBHOOK_")), ...own];
-  return { entries, steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };
+  return { steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };
 }

@@ -10,6 +10,10 @@ export function event(id: string): string {
   return commandLine`npx income-events events show ${id}`;
 }
 
+export function logs(id: string): string {
+  return commandLine`npx income-events logs ${id} --since 7d`;
+}
+
 /** @param filter by the names of the command's flags */
 export function events(filter: Readonly<Record<string, string | undefined>>): string {
   const flags = Object.entries(filter).flatMap(([name, value]) =>

@@ -51,7 +51,7 @@ export function describeArchive(use: () => OpenedConsole): void {
     await ofSubscriber()
       .getByText(/^No dead letters in the queue\. Older ones/)
       .waitFor();
-    await ofSubscriber().getByLabel("those of the archive").check();
+    await ofSubscriber().getByLabel("from the archive").check();
     const rows = ofSubscriber().getByRole("region", { name: "Archived dead letters" }).getByRole("button");
     await expect.poll(() => rows.count()).toBe(3);
     expect(

@@ -52,11 +52,11 @@ export function describeDeployed(use: () => OpenedConsole): void {
     const started = performance.now();
     const page = await openDeployed();
     const isShown = async () => {
-      await page.getByRole("region", { name: "Verdict" }).getByRole("heading").waitFor();
+      await page.getByRole("region", { name: "Verdict" }).getByRole("heading").first().waitFor();
       await page.locator("section.verdict:not(.verdict-waiting)").waitFor();
       await page.getByRole("region", { name: "Queues in numbers" }).getByRole("rowheader").first().waitFor();
       await page.getByRole("img", { name: "Messages a minute" }).first().waitFor();
-      // The data of seven days is requested as well, before it is known whether it is shown.
+      // As if somebody looked at the seven days, which the price contains.
       const { origin } = new URL(page.url());
       await page.request.get(`${origin}/api/traffic?span=7d`, { headers: await authorizationOf(page) });
     };

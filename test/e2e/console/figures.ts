@@ -20,9 +20,9 @@ export function describeFigures(use: () => OpenedConsole): void {
       .filter(([call]) => /receive.* sqs:SendMessage/i.test(call))
       .reduce((sum, [, count]) => sum + count, 0);
 
-  it("plots the pipeline's traffic of 15 minutes, and no longer range without older data", async () => {
+  it("plots the pipeline's traffic of 15 minutes, or of a longer time, which the address keeps", async () => {
     await open("/");
-    const plot = panel("Last 15 minutes");
+    const plot = panel("Messages");
     await plot.getByRole("img", { name: "Messages a minute", exact: true }).waitFor();
     const webhooks = () => figureIn(plot, "webhooks");
     const received = receives();
@@ -30,8 +30,10 @@ export function describeFigures(use: () => OpenedConsole): void {
     // Reconciliations and redriven messages are in the queues too.
     await expect.poll(webhooks).toBeGreaterThanOrEqual(received);
     expect(await figureIn(plot, "messages to subscribers")).toBeGreaterThan(0);
-    expect(await isDrawn(use().page, "Last 15 minutes")).toBe(true);
-    expect(await panel("Last 7 days").count()).toBe(0);
+    expect(await isDrawn(use().page, "Messages")).toBe(true);
+    await plot.getByLabel("Last").selectOption("7d");
+    await plot.getByRole("img", { name: "Messages an hour", exact: true }).waitFor();
+    expect(new URL(use().page.url()).search).toBe("?span=7d");
   });
 
   it("shows a subscriber's backlog, its rates of messages and reads, and when it last read", async () => {

@@ -102,7 +102,7 @@ export async function authorizationOf(page: Page): Promise<{ readonly authorizat
 /** Times in the page that are not in the reader's zone, except in bodies and documents. */
 const isoTimes = `(() => {
   const main = document.querySelector("main").cloneNode(true);
-  for (const part of main.querySelectorAll(".payload, .records, textarea")) part.remove();
+  for (const part of main.querySelectorAll(".payload, textarea")) part.remove();
   return main.textContent.match(/\\d{4}-\\d\\d-\\d\\dT\\d\\d:.{0,20}/g) ?? [];
 })()`;
 

@@ -76,7 +76,7 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
   const incomeOf = async () =>
     got.parse(await run("documents", "get", "account", use().people.account, "income", "--reveal"));
 
-  it("shows a document masked, with what changed in it, and once it is revealed its table and income by month", async () => {
+  it("shows a document masked, with what changed in it, and once it is revealed its values", async () => {
     const { page } = use().opened;
     const { data: income } = await incomeOf();
     await open(`/records?kind=account&id=${use().people.account}`);
@@ -84,7 +84,7 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     const versions = panel("Documents").getByRole("list", { name: "Versions of income", exact: true });
     await expect.poll(() => versions.getByRole("link").count()).toBe(3);
     await versions.getByRole("link").first().click();
-    await panel("Data, masked").getByRole("row", { name: "net text", exact: true }).waitFor();
+    await panel("Data, masked").getByText('"net": "(text)"').waitFor();
     const last = income.data.at(-1);
     const index = income.data.length - 1;
     await panel("Changes, masked")
@@ -97,14 +97,8 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     expect(await masked.text()).not.toContain(last?.net);
     const before = (await actsOf("reveal")).length;
     await panel("Data, masked").getByRole("button", { name: "Show personal data" }).click();
-    await panel("Data")
-      .getByRole("cell", { name: last?.net ?? "", exact: true })
-      .first()
-      .waitFor();
-    expect(await panel("Data").getByRole("row").count()).toBe(income.data.length + 1);
+    await panel("Data").getByText(`"net": "${last?.net}"`).waitFor();
     expect(await actsOf("reveal")).toHaveLength(before + 1);
-    await panel("Data").getByRole("button", { name: "Raw" }).click();
-    await panel("The document").getByText(`"net": "${last?.net}"`).waitFor();
     const revision = panel("Changes").getByRole("row", { name: /^revision changed/ });
     expect(await revision.getByRole("cell").allTextContents()).toEqual([
       ...["changed", String(income.revision - 1), String(income.revision)],

@@ -110,11 +110,11 @@ export function describeSearch(use: () => OpenedConsole): void {
       [event.slice(3, 20), `event ${event}`, { path: `/events/${event}`, shows: "endpoint.updated" }],
       [account.slice(9, 23), `account ${account}`, ofAccount],
       [user.slice(0, 6), `user ${user}`, { path: "/records", shows: `user/${user}` }],
-      [deadMessage, `message ${deadMessage}`, { path: `/events/${dead.event}`, shows: "Log" }],
+      [deadMessage, `message ${deadMessage}`, { path: `/events/${dead.event}`, shows: "Timeline" }],
       [
         dataRequest.slice(4, 18),
         `request ${dataRequest}`,
-        { path: `/events/${stored?.correlationIds[0]}`, shows: "Log" },
+        { path: `/events/${stored?.correlationIds[0]}`, shows: "Timeline" },
       ],
     ] as const) {
       await search(text);

@@ -57,7 +57,6 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
       ["/dead-letters", /No dead letters\./],
       ["/dead-letters", /No undelivered changes\./],
       ["/subscribers", /No messages sent yet\. Send a test message, or trigger an event/],
-      ["/provider", /^No outages or other changes in this period/],
       ["/sandbox", /No events since this page was opened\..*Trigger one/],
     ] as const) {
       await open(path);

@@ -63,7 +63,7 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     await panel("Progress").getByText("stored").waitFor();
     // Times are in the reader's time zone.
     expect(await panel("Progress").textContent()).not.toMatch(/\d-\d\dT\d/);
-    await panel("Log").getByText("EVENT_STORED").waitFor();
+    await panel("Timeline").getByText("stored", { exact: true }).waitFor();
     await panel("Body").getByText("create_user").waitFor();
     const acts = async () => JSON.stringify(await run("audit", "list"));
     expect(await acts()).not.toContain("reveal");

@@ -21,6 +21,7 @@ describe.each(["u1;touch FILE", "$(touch FILE)", "`touch FILE`", "it's\n& touch 
     it.each<[string, string, readonly string[]]>([
       ["records", commands.record({ kind: "user", id: nasty }), ["records", "show", "user", nasty]],
       ["event", commands.event(nasty), ["events", "show", nasty]],
+      ["event's timeline", commands.logs(nasty), ["logs", nasty, "--since", "7d"]],
       ["document", commands.document(document), ["documents", "get", ...ofDocument]],
       [
         "events",

@@ -1,21 +1,18 @@
 import type { DocumentChanges } from "@income-events/cli/documents/document-get.ts";
 import type { DocumentHistory } from "@income-events/cli/documents/document-list.ts";
-import { cellText, type Tabular, tablesOf } from "@income-events/cli/documents/tabular.ts";
 import { useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
-import { Action } from "../parts/action.tsx";
 import { Table, Wide } from "../parts/data.tsx";
 import { Command, Panel, Time } from "../parts/panel.tsx";
-import { Hide, JsonText } from "../parts/payload.tsx";
-import { searchWord, setSearch } from "../route.ts";
+import { JsonText, Reveal } from "../parts/payload.tsx";
+import { searchWord } from "../route.ts";
 
 type Shown = { readonly data: unknown; readonly changes: DocumentChanges | null };
 
 /**
- * One version of a document: masked until somebody asks to see it, as a table and raw, and what changed in
- * it.
+ * One version of a document, masked until somebody asks to see it, and what changed in it.
  */
 export function DocumentPanels({ of }: { readonly of: commands.DocumentName }) {
   const [revealed, setRevealed] = useState<Shown>();
@@ -25,23 +22,20 @@ export function DocumentPanels({ of }: { readonly of: commands.DocumentName }) {
   const isRevealed = revealed !== undefined;
   return (
     <>
-      <Content value={shown.data} isRevealed={isRevealed}>
-        {isRevealed ? (
-          <Hide onPressed={() => setRevealed(undefined)} />
-        ) : (
-          <Action
-            label="Show personal data"
-            path="/api/document/reveal"
-            body={of}
-            isLook
-            // The server answers both with the same.
-            onDone={({ data: all, changes }) =>
-              setRevealed({ data: all, changes: isChanges(changes) ? changes : null })
-            }
-          />
-        )}
+      <Panel title={isRevealed ? "Data" : "Data, masked"}>
+        <JsonText value={shown.data} label="The document" />
+        <Reveal
+          isRevealed={isRevealed}
+          path="/api/document/reveal"
+          body={of}
+          // The server answers both with the same.
+          onRevealed={({ data: all, changes }) =>
+            setRevealed({ data: all, changes: isChanges(changes) ? changes : null })
+          }
+          onHidden={() => setRevealed(undefined)}
+        />
         <Command line={commands.document(of)} />
-      </Content>
+      </Panel>
       <Changes of={shown.changes} isRevealed={isRevealed} />
     </>
   );
@@ -49,56 +43,6 @@ export function DocumentPanels({ of }: { readonly of: commands.DocumentName }) {
 
 function isChanges(value: unknown): value is DocumentChanges {
   return typeof value === "object" && value !== null && "changes" in value;
-}
-
-type ContentProps = {
-  readonly value: unknown;
-  readonly isRevealed: boolean;
-  readonly children: preact.ComponentChildren;
-};
-
-function Content({ value, isRevealed, children }: ContentProps) {
-  const isRaw = searchWord("raw") === "yes";
-  const tables = tablesOf(value);
-  const hasTable = tables.length > 0;
-  const ways = [
-    { name: "Table", raw: false },
-    { name: "Raw", raw: true },
-  ];
-  return (
-    <Panel
-      title={isRevealed ? "Data" : "Data, masked"}
-      aside={
-        hasTable && (
-          <div class="ways">
-            {ways.map(({ name, raw }) => (
-              <button
-                key={name}
-                type="button"
-                aria-pressed={isRaw === raw}
-                onClick={() => setSearch({ raw: raw ? "yes" : "" })}
-              >
-                {name}
-              </button>
-            ))}
-          </div>
-        )
-      }
-    >
-      {isRaw || !hasTable ? (
-        <JsonText value={value} label="The document" />
-      ) : (
-        tables.map((table) =>
-          isRevealed ? (
-            <RecordsTable key={table.path} of={table} />
-          ) : (
-            <FieldsTable key={table.path} of={table} />
-          ),
-        )
-      )}
-      {children}
-    </Panel>
-  );
 }
 
 function Changes({ of, isRevealed }: { readonly of: DocumentChanges | null; readonly isRevealed: boolean }) {
@@ -130,7 +74,7 @@ function Against({ of: { observedAt, count, changes }, isRevealed }: AgainstProp
         {number(count)} {count === 1 ? "change" : "changes"} against the version of <Time at={observedAt} />
         {count > changes.length ? `; the first ${number(changes.length)} are shown` : ""}.
       </p>
-      <Wide label="Table of changes" isLong>
+      <Wide label="Table of changes">
         <Table
           columns={["Path", "Change", ...(isRevealed ? ["Before", "After"] : [])]}
           classes={{ Path: "id" }}
@@ -141,69 +85,6 @@ function Against({ of: { observedAt, count, changes }, isRevealed }: AgainstProp
           ])}
         />
       </Wide>
-    </>
-  );
-}
-
-/** The columns of a masked table: fields with the types of their values. */
-function FieldsTable({ of: { path, columns, records } }: { readonly of: Tabular }) {
-  const typesOf = (column: string) => {
-    const types = records.map((record) => cellText(record.get(column)).replaceAll(/[()]/g, ""));
-    return [...new Set(types)].filter((type) => type !== "").join(", ");
-  };
-  const label = recordsLabel(path, records.length);
-  return (
-    <>
-      <p class="quiet">{label}</p>
-      <Wide label={label} isLong>
-        <Table
-          columns={["Field", "Type"]}
-          rows={columns.map((column) => [visible(column), visible(typesOf(column))])}
-        />
-      </Wide>
-    </>
-  );
-}
-
-function recordsLabel(path: string, count: number): string {
-  return `${path === "" ? "Records" : visible(path)}: ${number(count)}`;
-}
-
-const rowsAtOnce = 100;
-
-function RecordsTable({ of: { path, columns, records } }: { readonly of: Tabular }) {
-  const [count, setCount] = useState(rowsAtOnce);
-  const label = recordsLabel(path, records.length);
-  return (
-    <>
-      <Wide label={label} isLong>
-        <table>
-          <caption>{label}</caption>
-          <thead>
-            <tr>
-              {columns.map((column) => (
-                <th key={column} scope="col">
-                  {visible(column)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {records.slice(0, count).map((record, index) => (
-              <tr key={index}>
-                {columns.map((column) => (
-                  <td key={column}>{visible(cellText(record.get(column)))}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
-      {records.length > count && (
-        <button type="button" onClick={() => setCount(count + rowsAtOnce)}>
-          Show more ({number(records.length - count)})
-        </button>
-      )}
     </>
   );
 }
@@ -277,4 +158,10 @@ export function Versions({ of, version }: { readonly of: DocumentHistory; readon
       </ol>
     </>
   );
+}
+
+/** Strings unchanged, other values as JSON. */
+function cellText(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

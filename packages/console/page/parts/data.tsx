@@ -4,8 +4,6 @@ import { searchWord, setSearch } from "../route.ts";
 type TableProps = {
   /** Names a table that scrolls where it is wider than the screen. */
   readonly label?: string;
-  /** Read aloud by screen readers in place of the visible context. */
-  readonly caption?: string;
   readonly columns: readonly string[];
   /** Whether cells explain themselves: a narrow page then shows them without the columns' names. */
   readonly isPlain?: boolean;
@@ -15,10 +13,9 @@ type TableProps = {
   readonly rows: readonly (readonly ComponentChildren[])[];
 };
 
-export function Table({ label, caption, columns, isPlain = false, classes = {}, rows }: TableProps) {
+export function Table({ label, columns, isPlain = false, classes = {}, rows }: TableProps) {
   const table = (
     <table class={isPlain ? "plain" : undefined}>
-      {caption !== undefined && <caption class="hidden">{caption}</caption>}
       <thead>
         <tr>
           {columns.map((name) => (
@@ -51,13 +48,13 @@ export function Table({ label, caption, columns, isPlain = false, classes = {}, 
   return label === undefined ? table : <Wide label={label}>{table}</Wide>;
 }
 
-type WideProps = { readonly label: string; readonly isLong?: boolean; readonly children: ComponentChildren };
+type WideProps = { readonly label: string; readonly children: ComponentChildren };
 
 /** Scrolls what is wider than the screen. */
-export function Wide({ label, isLong, children }: WideProps) {
+export function Wide({ label, children }: WideProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it
-    <section class={isLong === true ? "wide records" : "wide"} tabIndex={0} aria-label={label}>
+    <section class="wide" tabIndex={0} aria-label={label}>
       {children}
     </section>
   );

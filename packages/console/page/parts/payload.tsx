@@ -1,7 +1,6 @@
 import { Action } from "./action.tsx";
 
-type Props = {
-  readonly value: unknown;
+type RevealProps = {
   readonly isRevealed: boolean;
   /** How it is revealed: the look is written into the audit trail. */
   readonly path: string;
@@ -10,16 +9,26 @@ type Props = {
   readonly onHidden: () => void;
 };
 
+/** Shows personal data once somebody asks, and masks it again. */
+export function Reveal({ isRevealed, path, body, onRevealed, onHidden }: RevealProps) {
+  if (!isRevealed)
+    return <Action label="Show personal data" path={path} body={body} isLook onDone={onRevealed} />;
+  return (
+    <p class="quiet">
+      Shown, and recorded in the audit trail.{" "}
+      <button type="button" onClick={onHidden}>
+        Hide
+      </button>
+    </p>
+  );
+}
+
 /** A body as text, never as markup; masked until it is revealed. */
-export function Payload({ value, isRevealed, path, body, onRevealed, onHidden }: Props) {
+export function Payload({ value, ...reveal }: RevealProps & { readonly value: unknown }) {
   return (
     <>
-      <JsonText value={value} label={isRevealed ? "The body" : "The body, masked"} />
-      {isRevealed ? (
-        <Hide onPressed={onHidden} />
-      ) : (
-        <Action label="Show personal data" path={path} body={body} isLook onDone={onRevealed} />
-      )}
+      <JsonText value={value} label={reveal.isRevealed ? "The body" : "The body, masked"} />
+      <Reveal {...reveal} />
     </>
   );
 }
@@ -28,18 +37,6 @@ export function Payload({ value, isRevealed, path, body, onRevealed, onHidden }:
 export function payloadIn({ deadLetters }: Readonly<Record<string, unknown>>): unknown {
   const [first]: readonly unknown[] = Array.isArray(deadLetters) ? deadLetters : [];
   return typeof first === "object" && first !== null && "payload" in first ? first.payload : undefined;
-}
-
-/** Masks again what was revealed. */
-export function Hide({ onPressed }: { readonly onPressed: () => void }) {
-  return (
-    <p class="quiet">
-      Shown, and recorded in the audit trail.{" "}
-      <button type="button" onClick={onPressed}>
-        Hide
-      </button>
-    </p>
-  );
 }
 
 /** JSON as text, with all digits of its numbers. */

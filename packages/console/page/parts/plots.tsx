@@ -5,45 +5,32 @@ import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
+import { searchWord } from "../route.ts";
 import { useStage } from "../stage.ts";
+import { Choice } from "./data.tsx";
 import { Panel } from "./panel.tsx";
 
-/** Throughput of the pipeline. A longer range is drawn once there is data beyond the shorter one. */
+/** Throughput of the pipeline in the period that the page's address names. */
 export function Plots() {
   const { isLocal } = useStage();
-  const hours = useLoaded<Traffic>("/api/traffic?span=3h", isLocal ? 5 : 60);
-  const days = useLoaded<Traffic>("/api/traffic?span=7d", isLocal ? 5 : 600);
-  const quarter = hours.data && lastPart(hours.data, 15 * 60);
-  return (
-    <div class="columns">
-      <One title="Last 15 minutes" per="a minute" data={quarter} error={hours.error} />
-      {hasBefore(hours.data, 15 * 60) && (
-        <One title="Last 3 hours" per="a minute" data={hours.data} error={hours.error} />
-      )}
-      {hasBefore(days.data, 3 * 3600) && (
-        <One title="Last 7 days" per="an hour" data={days.data} error={days.error} />
-      )}
-    </div>
+  const span = searchWord("span") || "15m";
+  const isLong = span === "7d";
+  const { data, error } = useLoaded<Traffic>(
+    `/api/traffic?span=${isLong ? "7d" : "3h"}`,
+    isLocal ? 5 : isLong ? 600 : 60,
   );
-}
-
-type OneProps = {
-  readonly title: string;
-  readonly per: string;
-  readonly data: Traffic | undefined;
-  readonly error: string | undefined;
-};
-
-function One({ title, per, data, error }: OneProps) {
-  const lines = data === undefined ? [] : linesOf(data);
+  const shown = span === "15m" && data ? lastPart(data, 15 * 60) : data;
+  const per = isLong ? "an hour" : "a minute";
+  const lines = shown === undefined ? [] : linesOf(shown);
   const isEmpty = lines.every(({ values }) => values.every((value) => value === 0));
   return (
-    <Panel title={title} error={error}>
-      {data === undefined && error === undefined && <p class="quiet">Reading metrics…</p>}
-      {data !== undefined && isEmpty && <p class="empty">No messages in this period.</p>}
-      {data !== undefined && !isEmpty && (
+    <Panel title="Messages" error={error}>
+      <Choice name="span" label="Last" of={["15m", "3h", "7d"]} fallback="15m" />
+      {shown === undefined && error === undefined && <p class="quiet">Reading metrics…</p>}
+      {shown !== undefined && isEmpty && <p class="empty">No messages in this period.</p>}
+      {shown !== undefined && !isEmpty && (
         <>
-          <Lines label={`Messages ${per}`} times={timesOf(data)} lines={lines} />
+          <Lines label={`Messages ${per}`} times={timesOf(shown)} lines={lines} />
           <ul class="plot-names">
             {lines.map(({ name, values }, index) => (
               <li key={name}>
@@ -124,7 +111,7 @@ function optionsOf(element: HTMLElement, times: readonly number[], lines: readon
 }
 
 /** Queues that are plotted together. */
-export type Line = { readonly name: string; readonly values: readonly number[] };
+type Line = { readonly name: string; readonly values: readonly number[] };
 
 const groups = [
   ["webhooks", /^(users|accounts|endpoints|company-accounts)$/],
@@ -133,7 +120,7 @@ const groups = [
 ] as const;
 
 /** The start of each period, in seconds since 1970. */
-export function timesOf({ since, until, period }: Traffic): readonly number[] {
+function timesOf({ since, until, period }: Traffic): readonly number[] {
   return Array.from(
     { length: Math.max(0, Math.ceil((until - since) / period)) },
     (_, index) => since + index * period,
@@ -141,7 +128,7 @@ export function timesOf({ since, until, period }: Traffic): readonly number[] {
 }
 
 /** The last `seconds` of a traffic. */
-export function lastPart({ until, queues, ...traffic }: Traffic, seconds: number): Traffic {
+function lastPart({ until, queues, ...traffic }: Traffic, seconds: number): Traffic {
   const since = Math.floor((until - seconds) / traffic.period) * traffic.period;
   const cut = (series: Series) => series.filter(([at]) => at >= since);
   const part = queues.map(({ sent, received, ...queue }) => ({
@@ -150,15 +137,8 @@ export function lastPart({ until, queues, ...traffic }: Traffic, seconds: number
   return { ...traffic, since, until, queues: part };
 }
 
-/** Whether a message was sent longer ago than `seconds`. */
-export function hasBefore(traffic: Traffic | undefined, seconds: number): boolean {
-  if (traffic === undefined) return false;
-  const { until, period, queues } = traffic;
-  return queues.some(({ sent }) => sent.some(([at, count]) => count > 0 && at + period < until - seconds));
-}
-
 /** Messages sent to each group's queues. A period without a value counts as 0. */
-export function linesOf(traffic: Traffic): readonly Line[] {
+function linesOf(traffic: Traffic): readonly Line[] {
   const times = timesOf(traffic);
   return groups.map(([name, isOf]) => {
     const counts = new Map<number, number>();

@@ -41,7 +41,9 @@ export function Search() {
     setSays("Searching…");
     try {
       const [first, ...others] = (await get<Found>(found(wanted))).hits;
-      const path = first?.id === wanted && others.length === 0 ? pathOf(first) : undefined;
+      // Ids of users and accounts are found in any letter case.
+      const isWhole = first !== undefined && [wanted, wanted.toLowerCase()].includes(first.id);
+      const path = isWhole && others.length === 0 ? pathOf(first) : undefined;
       setSays("");
       if (path === undefined) setSearch({ find: wanted });
       else go(path);

@@ -25,7 +25,7 @@ export function Ticker({ most }: { readonly most: number }) {
     <>
       {missed}
       <Table
-        caption="Latest events, newest first"
+        label="Latest events, newest first"
         columns={["Time", "Step", "Type", "Subject"]}
         isPlain
         classes={{ Subject: "id" }}

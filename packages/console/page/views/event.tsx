@@ -1,6 +1,5 @@
 import type { TimedStep } from "@income-events/cli/events/event-steps.ts";
 import type { EventDocument, Step } from "@income-events/cli/events/event-timeline.ts";
-import type { LogEntry } from "@income-events/cli/logs/log-entries.ts";
 import { useState } from "preact/hooks";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
 import type { Subject } from "../../../../domain/event/subjects.ts";
@@ -29,14 +28,11 @@ type Shown = {
   }[];
 };
 
-type Logged = { readonly entries: readonly LogEntry[]; readonly steps: readonly TimedStep[] };
-
 export function EventPage({ id }: { readonly id: string }) {
   const whose = Object.fromEntries(new URLSearchParams(place.value.search));
   const [isScanning, setScanning] = useState(false);
   const query = new URLSearchParams({ id, ...whose, ...(isScanning && { scan: "yes" }) });
   const { data, error, reload } = useLoaded<Shown>(`/api/event?${query}`);
-  const logs = useLoaded<Logged>(`/api/logs?id=${encodeURIComponent(id)}`);
   const [revealed, setRevealed] = useState<unknown>(undefined);
   const event = data?.event ?? undefined;
   return (
@@ -73,19 +69,7 @@ export function EventPage({ id }: { readonly id: string }) {
           </ol>
         </Panel>
       )}
-      <Timeline steps={logs.data?.steps} error={logs.error} />
-      <Panel title="Log" error={logs.error}>
-        {logs.data?.entries.length === 0 && <p class="empty">No log entries in 7 days.</p>}
-        <ol class="log">
-          {(logs.data?.entries ?? []).map(({ timestamp, level, code, function: name, reason }, index) => (
-            <li key={timestamp + index}>
-              <Time at={timestamp} />{" "}
-              <span class={level === "INFO" ? "tag" : "tag tag-failed"}>{String(code)}</span> {String(name)}{" "}
-              {reason === undefined ? "" : visible(String(reason))}
-            </li>
-          ))}
-        </ol>
-      </Panel>
+      <Timeline id={id} />
       {data?.event != null && (
         <Panel title="Body">
           {data.body === undefined ? (
@@ -183,10 +167,12 @@ function ItsDocument({ of: { subject, isOfEvent, ...name } }: { readonly of: Eve
   );
 }
 
-type TimelineProps = { readonly steps: readonly TimedStep[] | undefined; readonly error: string | undefined };
-
 /** The timed steps of an event: its webhook, each call to the provider, each subscriber. */
-function Timeline({ steps, error }: TimelineProps) {
+function Timeline({ id }: { readonly id: string }) {
+  const { data, error } = useLoaded<{ readonly steps: readonly TimedStep[] }>(
+    `/api/event/steps?id=${encodeURIComponent(id)}`,
+  );
+  const steps = data?.steps;
   return (
     <Panel title="Timeline" error={error}>
       {steps === undefined && error === undefined && <p class="quiet">Reading the functions' logs…</p>}
@@ -217,6 +203,7 @@ function Timeline({ steps, error }: TimelineProps) {
           )}
         </>
       )}
+      <Command line={commands.logs(id)} />
     </Panel>
   );
 }

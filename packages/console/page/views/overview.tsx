@@ -2,11 +2,11 @@ import { spanText } from "@income-events/cli/core/text.ts";
 import type { Cause } from "@income-events/cli/doctor/causes.ts";
 import type { Latency } from "@income-events/cli/events/latency.ts";
 import type { QueueStatus } from "@income-events/cli/status/work-queues.ts";
-import { useState } from "preact/hooks";
 import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
-import { post, useLoaded } from "../api.ts";
+import { useLoaded } from "../api.ts";
 import { countText, localTime, number, visible } from "../format.ts";
 import { happenings } from "../live.ts";
+import { Action } from "../parts/action.tsx";
 import { Figure, Table } from "../parts/data.tsx";
 import { Command, deadLettersPath, Panel, Period, Time } from "../parts/panel.tsx";
 import { Plots } from "../parts/plots.tsx";
@@ -27,7 +27,7 @@ export function Overview() {
         {status.data === undefined && status.error === undefined && <p class="quiet">Reading the queues…</p>}
         {status.data !== undefined && (
           <>
-            <Numbers queues={queues} latency={latency.data} />
+            <Numbers latency={latency.data} />
             <Queues queues={queues} />
           </>
         )}
@@ -42,11 +42,7 @@ export function Overview() {
   );
 }
 
-type NumbersProps = { readonly queues: readonly QueueStatus[]; readonly latency: Latency | undefined };
-
-function Numbers({ queues, latency }: NumbersProps) {
-  const sum = (of: (queue: QueueStatus) => number) => queues.reduce((total, queue) => total + of(queue), 0);
-  const oldest = Math.max(0, ...queues.map(({ oldestSeconds = 0 }) => oldestSeconds));
+function Numbers({ latency }: { readonly latency: Latency | undefined }) {
   const aMinuteAgo = new Date(Date.now() - 60_000).toISOString();
   const received = happenings.value.filter(
     ({ happening: { at, what } }) => at > aMinuteAgo && what.startsWith("received"),
@@ -57,10 +53,6 @@ function Numbers({ queues, latency }: NumbersProps) {
     ["to subscriber p99, 15 min", secondsText(latency?.toSubscriber.p99)],
     ["to document p50, 15 min", secondsText(latency?.toDocument.p50)],
     ["to document p99, 15 min", secondsText(latency?.toDocument.p99)],
-    ["waiting", number(sum(({ waiting }) => waiting))],
-    ["in flight", number(sum(({ inFlight }) => inFlight))],
-    ["oldest", oldest === 0 ? "—" : spanText(oldest)],
-    ["dead letters", number(sum(({ deadLetters }) => deadLetters))],
   ] as const;
   return (
     <dl class="numbers">
@@ -237,35 +229,17 @@ function queueOf({ fix }: Cause): string | undefined {
 
 function Remedy({ cause, onDone }: { readonly cause: Cause; readonly onDone: () => void }) {
   const { isLocal, isWritable } = useStage();
-  const [state, setState] = useState<"idle" | "busy" | string>("idle");
   const deed = deeds.find(([code]) => cause.code.startsWith(code))?.[1];
-  const path = isWritable && isLocal ? deed?.path : undefined;
   const queue = queueOf(cause);
-  const run = async () => {
-    if (path === undefined) return;
-    setState("busy");
-    try {
-      await post(path);
-      setState("idle");
-    } catch (error) {
-      setState(error instanceof Error ? error.message : String(error));
-    }
-    onDone();
-  };
   return (
     <div class="remedy">
-      {path !== undefined && (
-        <button type="button" class="main" disabled={state === "busy"} onClick={run}>
-          {deed?.label}
-        </button>
-      )}
+      {isWritable && isLocal && deed !== undefined && <Action {...deed} isMain onDone={onDone} />}
       {queue !== undefined && (
         <a class="button main" href={deadLettersPath(queue)}>
           Open dead letters
         </a>
       )}
       <Command line={cause.fix} />
-      {state !== "idle" && state !== "busy" && <p class="problem">{state}</p>}
     </div>
   );
 }

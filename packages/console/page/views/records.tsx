@@ -13,7 +13,7 @@ import { useHistory } from "../history.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Table } from "../parts/data.tsx";
 import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
-import { Hide } from "../parts/payload.tsx";
+import { Reveal } from "../parts/payload.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { place, searchWord } from "../route.ts";
 
@@ -64,7 +64,7 @@ function RecentSubjects() {
       )}
       {recent.length > 0 && (
         <Table
-          caption="Users and accounts with an event in the last 24 hours, the latest first"
+          label="Users and accounts with an event in the last 24 hours, the latest first"
           columns={[
             "Subject",
             ...(attributed.length > 0 ? ["Attributes"] : []),
@@ -99,18 +99,15 @@ function RecentSubjects() {
 /** A control that shows the attributes of subjects, named as `user/ID`, and hides them again. */
 function useRevealed(subjects: readonly string[]) {
   const [shown, setShown] = useState<Readonly<Record<string, Attributes>>>();
-  const control =
-    shown === undefined ? (
-      <Action
-        label="Show personal data"
-        path="/api/attributes/reveal"
-        body={{ subjects }}
-        isLook
-        onDone={({ attributes }) => setShown(isAttributes(attributes) ? attributes : {})}
-      />
-    ) : (
-      <Hide onPressed={() => setShown(undefined)} />
-    );
+  const control = (
+    <Reveal
+      isRevealed={shown !== undefined}
+      path="/api/attributes/reveal"
+      body={{ subjects }}
+      onRevealed={({ attributes }) => setShown(isAttributes(attributes) ? attributes : {})}
+      onHidden={() => setShown(undefined)}
+    />
+  );
   return { control, of: (subject: string) => shown?.[subject] };
 }
 

@@ -91,7 +91,7 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
   const body = { name, since, scan: isLocal || isScanning };
   return (
     <Panel title={name} error={error}>
-      <dl class="numbers numbers-first">
+      <dl class="numbers">
         <Figure name="waiting" value={queue && number(queue.waiting)} />
         <Figure name="in flight" value={queue && number(queue.inFlight)} />
         <Figure
