@@ -114,7 +114,6 @@ export async function runCommand(
   };
   const terminal: Terminal = {
     result: keep,
-    redraw: keep,
     paint: (_, text) => text,
     progress: onProgress,
     wait: async (seconds, what) => {

@@ -13,8 +13,6 @@ export type Terminal = {
    * repeatedly.
    */
   result(data: object, text: string): void;
-  /** Replaces the previous output on a terminal, cut to its width; elsewhere prints another line. */
-  redraw(data: object, text: string): void;
   /** Coloured text, unless the output is not a terminal or NO_COLOR is set. */
   paint(format: "red" | "yellow" | "green", text: string): string;
   progress(text: string): void;
@@ -32,17 +30,6 @@ export type Terminal = {
 
 /** Seconds between reports of a wait if the output is not a terminal. */
 const secondsBetweenLines = 10;
-
-/** Moves the cursor to the first line and clears the screen. */
-const clearScreen = "\x1b[H\x1b[J";
-
-/** Cuts lines to the width of the screen, because a wrapped line would push others off it. */
-export function cutLines(text: string, columns: number): string {
-  return text
-    .split("\n")
-    .map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line))
-    .join("\n");
-}
 
 /** The cells of a row, separated by at least two spaces. */
 const cells = / *\S+(?: \S+)*/g;
@@ -82,10 +69,6 @@ export function createTerminal({ json, yes }: TerminalOptions): Terminal {
   return {
     progress,
     result,
-    redraw: (data, text) => {
-      if (json || !stdout.isTTY) result(data, text);
-      else stdout.write(`${clearScreen}${cutLines(text, stdout.columns)}\n`);
-    },
     paint: (format, text) => styleText(format, text, { stream: stdout }),
     wait: async (seconds, what) => {
       for (let left = seconds; left > 0; left -= 1) {

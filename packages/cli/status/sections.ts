@@ -24,7 +24,7 @@ export const sections = ["queues", "token", "webhooks", "subscribers", "provider
 export type Section = (typeof sections)[number];
 
 /** For programs, and for people. */
-export type Shown = readonly [data: object, text: string];
+type Shown = readonly [data: object, text: string];
 
 /** @param since adds the history since then; only for the section `provider` */
 export async function sectionStatus(

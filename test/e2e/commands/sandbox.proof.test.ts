@@ -3,7 +3,6 @@ import { webhookEventTypes } from "../../../domain/event/events.ts";
 import { failureNames } from "../../../packages/cli/commands/sandbox.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { runProgram } from "../../support/program.ts";
 
 /** A running stage with a sandbox that commands make fail. */
 describe("the sandbox of a local system", () => {
@@ -67,20 +66,6 @@ describe("the sandbox of a local system", () => {
     expect((await json("reconcile", "now")).drift).toBeGreaterThan(0);
     await waitUntilIdle(operated.system);
     expect((await json("reconcile", "now")).drift).toBe(0);
-  });
-
-  it("is shown in the watched status until Ctrl-C", async () => {
-    await using watch = runProgram("packages/cli/main.ts", [
-      "status",
-      "--watch",
-      "1s",
-      "--json",
-      "--stage",
-      "sandboxed",
-    ]);
-    await expect.poll(() => watch.output().match(/^\{"stage":"sandboxed"/gm)?.length ?? 0).toBeGreaterThan(1);
-    watch.signal("SIGINT");
-    expect(await watch.ended).toBe(0);
   });
 
   it("advances its clock", async () => {

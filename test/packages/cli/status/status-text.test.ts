@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { cutLines } from "../../../../packages/cli/core/terminal.ts";
 import type { StageStatus } from "../../../../packages/cli/status/stage-status.ts";
 import { statusText } from "../../../../packages/cli/status/status-text.ts";
 import type { TokenStatus } from "../../../../packages/cli/status/token-status.ts";
@@ -139,10 +138,6 @@ describe("a line says", () => {
     expect(statusText({ ...well, token: { isSet: false } }, paint)).toContain(
       "token     <red>none is set</>",
     );
-  });
-
-  test("no more than the screen's width, if it is watched", () => {
-    expect(cutLines("status of a stage\nlocal", 10)).toBe("status of…\nlocal");
   });
 
   test("for alarms that are on: the problem, its start, and how to check whether it is over", () => {
