@@ -12,7 +12,7 @@ import { refreshToken, setGivenToken } from "@income-events/cli/commands/token.t
 import { triggerEvent } from "@income-events/cli/commands/trigger.ts";
 import { registerNow } from "@income-events/cli/commands/webhooks-register.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
-import { sinceFlag } from "@income-events/cli/core/flags.ts";
+import { sinceFlag, subjectArgument } from "@income-events/cli/core/flags.ts";
 import { checkMapping, readStageMapping, type StageMapping } from "@income-events/cli/core/stage-settings.ts";
 import { documentHistory, documentPorts } from "@income-events/cli/documents/document-list.ts";
 import { deliveriesTo } from "@income-events/cli/events/deliveries.ts";
@@ -26,7 +26,7 @@ import { webhookKinds } from "../../domain/event/events.ts";
 import { deadLetterRoutes } from "./api/dead-letters.ts";
 import { eventRoutes } from "./api/events.ts";
 import { overviewRoutes } from "./api/overview.ts";
-import { recordRoutes, subjectNamed } from "./api/records.ts";
+import { recordRoutes } from "./api/records.ts";
 import { createHistories } from "./history.ts";
 import {
   type Asked,
@@ -43,7 +43,7 @@ import {
 /** Documents and their stored versions. */
 export const documentRoutes: readonly Route[] = [
   read("/api/documents", async ({ operation, now }, asked) => {
-    const subject = subjectNamed(asked.param("kind"), asked.param("id"));
+    const subject = subjectArgument(asked.param("kind"), asked.param("id"));
     return { documents: await documentHistory(subject, documentPorts(operation, now)) };
   }),
   read("/api/document", (context, asked) => document(context, (name) => asked.param(name), false)),
@@ -64,7 +64,7 @@ function document(
     reveal,
     changes: true,
   });
-  const { kind, id } = subjectNamed(asked("kind"), asked("id"));
+  const { kind, id } = subjectArgument(asked("kind"), asked("id"));
   return runCommand(operation, (each) => getDocument(each, flags, kind, id, asked("endpoint") ?? ""));
 }
 

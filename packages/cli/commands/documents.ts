@@ -8,7 +8,7 @@ import { parseVersion, type VersionWanted } from "../../../domain/read/route.ts"
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag, countFlag, type SubjectFlags, subjectFlag, timestampFlag } from "../core/flags.ts";
+import { countFlag, type SubjectFlags, subjectArgument, subjectFlag, timestampFlag } from "../core/flags.ts";
 import { awaitInterruption } from "../core/interruption.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { shownJson } from "../core/shown-json.ts";
@@ -170,16 +170,13 @@ export async function getDocument(
 }
 
 function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: string): [Subject, DataName] {
-  const known = choiceFlag("<kind>", kind, kinds);
-  if (known === undefined || id === "" || endpoint === "")
-    throw CommandError.usage(
-      "<id> or <endpoint> is empty. Write both: npx income-events documents get account ID ENDPOINT",
-    );
+  const subject = subjectArgument(kind, id, kinds);
+  if (endpoint === "") throw CommandError.usage("<endpoint> is empty. Write for example income.");
   const [dateStart, dateEnd] = dates?.split("..") ?? [];
   const range = rangeOf({ ...(dateStart && { dateStart }), ...(dateEnd && { dateEnd }) });
   if (dates !== undefined && range === undefined)
     throw CommandError.usage(`--dates ${JSON.stringify(dates)}: write 2026-01-01..2026-01-31.`);
-  return [{ kind: known, id }, range === undefined ? { endpoint } : { endpoint, range }];
+  return [subject, range === undefined ? { endpoint } : { endpoint, range }];
 }
 
 function versionIn({ ofVersion, asOf }: DocumentFlags, now: Date): VersionWanted {

@@ -10,7 +10,7 @@ import { addRemoved, eraseTask, type Removed } from "../../../domain/recovery/er
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { reasonFlag } from "../core/flags.ts";
+import { reasonFlag, subjectKinds } from "../core/flags.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { commandLine } from "../core/text.ts";
@@ -25,7 +25,7 @@ const kinds = {
 type Flags = { readonly dryRun?: boolean; readonly despiteHold?: string };
 
 export function addTo(group: Command): void {
-  for (const kind of ["user", "account", "company-account"] as const) {
+  for (const kind of subjectKinds) {
     addCommand<Flags>(group, {
       name: `${kind} <id>`,
       summary: kinds[kind],
@@ -157,7 +157,7 @@ function addStatus(group: Command): void {
 
 async function status(operation: Operation, id: string): Promise<void> {
   const { stage } = operation.deployment;
-  const subjects = (["user", "account", "company-account"] as const).map((kind) => ({ kind, id }));
+  const subjects = subjectKinds.map((kind) => ({ kind, id }));
   const erased = (await Promise.all(subjects.map((subject) => find(subject, operation)))).flat();
   if (erased.length === 0)
     throw new CommandError(

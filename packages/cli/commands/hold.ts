@@ -2,12 +2,12 @@ import type { Command } from "commander";
 import { partitions } from "../../../adapters/dynamodb/event-table.ts";
 import { type LegalHold, legalHolds } from "../../../adapters/dynamodb/legal-holds.ts";
 import { readErasure } from "../../../adapters/erasure/tombstones.ts";
-import { canonicalId, nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { expiryOf } from "../../../domain/fetch/document.ts";
 import { audited, digestFor } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { reasonFlag, unknownSubject } from "../core/flags.ts";
+import { reasonFlag, subjectArgument, unknownSubject } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { commandLine } from "../core/text.ts";
@@ -23,7 +23,7 @@ export function addTo(group: Command): void {
       "Puts a legal hold on a user with its accounts, an account or a company-account: document versions do not expire, and erasure is refused.",
     examples: [`npx income-events hold set ${user} --reason "case 17 of the legal department"`],
     run: (operation, { reason }, kind, id) => {
-      const subject = subjectOf(kind, id);
+      const subject = subjectArgument(kind, id);
       return set(operation, subject, reasonFlag("--reason", reason, subject));
     },
   }).requiredOption("--reason <text>", "reason for the audit trail, without ids");
@@ -32,7 +32,7 @@ export function addTo(group: Command): void {
     summary: "Ends a legal hold. Document versions past their retention expire immediately.",
     examples: [`npx income-events hold clear ${user} --reason "case 17 is closed"`],
     run: (operation, { reason }, kind, id) => {
-      const subject = subjectOf(kind, id);
+      const subject = subjectArgument(kind, id);
       return clear(operation, subject, reasonFlag("--reason", reason, subject));
     },
   }).requiredOption("--reason <text>", "reason for the audit trail, without ids");
@@ -43,14 +43,6 @@ export function addTo(group: Command): void {
     examples: ["npx income-events hold list", "npx income-events hold list --yes --json"],
     run: list,
   });
-}
-
-function subjectOf(kind = "", id = ""): Subject {
-  const known = (["user", "account", "company-account"] as const).find((each) => each === kind);
-  if (known === undefined)
-    throw CommandError.usage(`<kind> ${kind}: write user, account or company-account.`);
-  if (id === "") throw CommandError.usage("<id> is empty: write the provider's id.");
-  return { kind: known, id: canonicalId(id) };
 }
 
 function portsOf({ deployment, clients: { dynamodb } }: Operation) {

@@ -2,20 +2,18 @@ import type { Command } from "commander";
 import { scanTable } from "../../../adapters/dynamodb/table-scan.ts";
 import type { Attributes } from "../../../domain/event/events.ts";
 import { isClean } from "../../../domain/event/json.ts";
-import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { nameOf } from "../../../domain/event/subjects.ts";
 import { parseState, type State } from "../../../domain/state/state.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation, type Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag } from "../core/flags.ts";
+import { subjectArgument } from "../core/flags.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { loadData, loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { recordData, recordText } from "../records/record-view.ts";
 
 type Flags = { readonly data?: string; readonly reveal?: boolean };
-
-const subjectKinds: readonly Subject["kind"][] = ["user", "account", "company-account"];
 
 export function addTo(group: Command): void {
   addCommand<Flags>(group, {
@@ -49,7 +47,7 @@ export async function showRecord(
   ...[kind, id]: readonly string[]
 ): Promise<void> {
   const { deployment, terminal } = operation;
-  const subject = parseSubject(kind, id);
+  const subject = subjectArgument(kind, id);
   const ports = recordPorts(operation);
   const record = await loadRecord(subject, ports);
   const isDataWanted = reveal || endpoint !== undefined;
@@ -64,13 +62,6 @@ export async function showRecord(
     { stage: deployment.stage, ...recordData(record, reveal), ...(isDataWanted && { data }) },
     recordText(record, data, reveal),
   );
-}
-
-function parseSubject(kind: string | undefined, id = ""): Subject {
-  const known = choiceFlag("<kind>", kind, subjectKinds);
-  if (known === undefined || id === "")
-    throw CommandError.usage("<id> is empty. Write it: npx income-events records show user ID");
-  return { kind: known, id };
 }
 
 type FindFlags = { readonly attribute: string };

@@ -1,5 +1,5 @@
 import { parseTimestamp } from "../../../domain/core/timestamps.ts";
-import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { canonicalId, nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { CommandError } from "./command-error.ts";
 import { commandLine } from "./text.ts";
 
@@ -22,6 +22,20 @@ export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Su
     throw CommandError.usage(`--${subject?.kind} and --${other.kind} exclude each other: give one.`);
   if (subject?.id === "") throw CommandError.usage(`--${subject.kind} is empty: give it an id.`);
   return subject;
+}
+
+export const subjectKinds = ["user", "account", "company-account"] as const;
+
+/** The subject of a command's arguments. @throws CommandError unless the kind is one, and the id not empty */
+export function subjectArgument(
+  kind = "",
+  id = "",
+  kinds: readonly Subject["kind"][] = subjectKinds,
+): Subject {
+  const known = choiceFlag("<kind>", kind, kinds);
+  if (known === undefined || id === "")
+    throw CommandError.usage("<id> is empty. Write the provider's id of it.");
+  return { kind: known, id: canonicalId(id) };
 }
 
 export function isWholeId(id: string): boolean {

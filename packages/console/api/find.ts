@@ -1,7 +1,7 @@
 import { scanUsers, showRecord } from "@income-events/cli/commands/records.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
-import { isWholeId, sinceFlag } from "@income-events/cli/core/flags.ts";
+import { isWholeId, sinceFlag, subjectKinds } from "@income-events/cli/core/flags.ts";
 import { historyIn, idsOf, withSubjects } from "@income-events/cli/events/event-history.ts";
 import {
   type LogEntry,
@@ -76,8 +76,6 @@ async function byAttribute(operation: Operation, text: string): Promise<readonly
     ...present({ detail: nameIn(attributes?.values) }),
   }));
 }
-
-const subjectKinds = ["user", "account", "company-account"] as const;
 
 /**
  * A subject's name in logs and messages, possibly with a suffix: `account/ID`, `account/ID/income.17`,

@@ -1,13 +1,12 @@
 import { eraseSubject } from "@income-events/cli/commands/erase.ts";
 import { showRecord } from "@income-events/cli/commands/records.ts";
 import { audited } from "@income-events/cli/core/audited.ts";
-import { CommandError } from "@income-events/cli/core/command-error.ts";
+import { subjectArgument } from "@income-events/cli/core/flags.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { holdsOn } from "@income-events/cli/records/known-records.ts";
 import { attributesOf } from "@income-events/cli/records/record-lookup.ts";
 import { shownAttributes } from "@income-events/cli/records/record-view.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { canonicalId, type Subject } from "../../../domain/event/subjects.ts";
 import {
   type Asked,
   type ConsoleContext,
@@ -29,10 +28,10 @@ export function recordRoutes(jobs: Jobs): readonly Route[] {
     read("/api/states", statesOf),
     look("/api/attributes/reveal", revealAttributes),
     read("/api/record/holds", async ({ operation }, asked) => ({
-      holds: await holdsOn(subjectNamed(asked.param("kind"), asked.param("id")), operation),
+      holds: await holdsOn(subjectArgument(asked.param("kind"), asked.param("id")), operation),
     })),
     change("/api/erase", async ({ operation }, asked) => {
-      const subject = subjectNamed(asked.text("kind"), asked.text("id"));
+      const subject = subjectArgument(asked.text("kind"), asked.text("id"));
       asked.checkTyped(subject.id);
       const despiteHold = asked.optionalText("despiteHold");
       const flags = despiteHold === undefined ? {} : { despiteHold };
@@ -53,7 +52,7 @@ async function statesOf({ operation }: ConsoleContext, { params }: Asked) {
     names.map(async (name) => {
       const [kind, id] = name.split("/");
       const { connected, deleted, unconfirmed, attributes } =
-        (await records.loadState(subjectNamed(kind, id))) ?? {};
+        (await records.loadState(subjectArgument(kind, id))) ?? {};
       const masked = attributes && shownAttributes(attributes.values, false);
       return [name, present({ connected, deleted, unconfirmed, attributes: masked })] as const;
     }),
@@ -68,19 +67,11 @@ async function revealAttributes({ operation }: ConsoleContext, { body }: Asked) 
   const attributes = await Promise.all(
     names.map(async (name) => {
       const [kind, id] = name.split("/");
-      const subject = subjectNamed(kind, id);
+      const subject = subjectArgument(kind, id);
       const act = { act: "reveal", target: `attributes of ${subject.kind}`, subject } as const;
       const load = async () => attributesOf(await records.loadState(subject), records);
       return [name, (await audited(operation, act, load, 1)) ?? {}] as const;
     }),
   );
   return { attributes: Object.fromEntries(attributes) };
-}
-
-/** @throws CommandError if it names no subject */
-export function subjectNamed(kind = "", given = ""): Subject {
-  const id = canonicalId(given);
-  if (id === "") throw CommandError.usage("id is missing.");
-  if (kind === "user" || kind === "account" || kind === "company-account") return { kind, id };
-  throw CommandError.usage(`kind ${kind}: write user, account or company-account.`);
 }
