@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import {
   type HistoryFilter,
@@ -57,7 +58,7 @@ export function createHistories(now: () => Date) {
       if (reading === undefined)
         throw new CommandError("nobody", "This history has expired. Refresh the page.");
       reading.askedAt = now().getTime();
-      await Promise.race([reading.work, pause(millisecondsToWait)]);
+      await Promise.race([reading.work, sleep(millisecondsToWait, undefined, { ref: false })]);
       return pageOf(id, reading, filter, offset);
     },
   };
@@ -78,10 +79,4 @@ function pageOf(id: string, { rows, progress }: Reading, filter: HistoryFilter, 
 
 function namesOf(texts: readonly (string | undefined)[]): readonly string[] {
   return [...new Set(texts)].flatMap((text) => text ?? []).toSorted();
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds).unref();
-  });
 }

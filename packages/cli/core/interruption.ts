@@ -1,4 +1,5 @@
-import type { EventEmitter } from "node:events";
+import { type EventEmitter, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Stops an endless command: aborts on Ctrl-C, and when the output's reader has gone. */
 export type Interruption = Disposable & { readonly signal: AbortSignal };
@@ -24,22 +25,11 @@ export function awaitInterruption({ stdout }: { readonly stdout: EventEmitter } 
 }
 
 /** Waits, or returns early when the signal aborts. */
-export function waitUnlessAborted(seconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, seconds * 1000);
-    signal.addEventListener("abort", end);
-  });
+export async function waitUnlessAborted(seconds: number, signal: AbortSignal): Promise<void> {
+  // Only an abort rejects.
+  await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined);
 }
 
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }

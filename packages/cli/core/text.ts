@@ -77,6 +77,12 @@ function quoted(argument: string | number): string {
   return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** Orders texts by their code units, as ISO times and ids compare. */
+export function compareTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
 /** @param milliseconds since 1970 */
 export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();

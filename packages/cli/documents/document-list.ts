@@ -14,7 +14,7 @@ import { CommandError } from "../core/command-error.ts";
 import { periodFlags, unknownSubject } from "../core/flags.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
-import { isoTime } from "../core/text.ts";
+import { compareTexts, isoTime } from "../core/text.ts";
 
 export type DocumentQuery = {
   /** The subject whose documents to list; if undefined, the whole table is read. */
@@ -189,14 +189,14 @@ export async function documentHistory(
   return all
     .filter(({ supersededAt }) => supersededAt === undefined)
     .map(({ document }) => historyOf(document, all))
-    .toSorted((one, other) => compare(sortNameOf(one), sortNameOf(other)));
+    .toSorted((one, other) => compareTexts(sortNameOf(one), sortNameOf(other)));
 }
 
 function historyOf(newest: Document, all: readonly ListedDocument[]): DocumentHistory {
   const { subject, endpoint, range, asOf, digest } = newest;
-  const versions = all
-    .filter(({ document }) => document.digest !== undefined && isSameDocument(document, newest))
-    .toSorted(({ document: one }, { document: other }) => (other.announced ?? 0) - (one.announced ?? 0));
+  const versions = newestFirst(
+    all.filter(({ document }) => document.digest !== undefined && isSameDocument(document, newest)),
+  );
   return {
     ...{ subject, endpoint, asOf: isoTime(asOf), isGone: digest === undefined },
     ...present({ dates: range && `${range.start}..${range.end}` }),
@@ -219,9 +219,4 @@ function isSameDocument(one: Document, other: Document): boolean {
 
 function sortNameOf({ endpoint, dates = "", subject }: DocumentHistory): string {
   return JSON.stringify([endpoint, dates, subject.id]);
-}
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }

@@ -7,6 +7,7 @@ import {
 } from "../../../domain/event/event-progress.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { unknownSubject } from "../core/flags.ts";
+import { compareTexts } from "../core/text.ts";
 import { eventsOf, type LookupPorts, progressReader, recordsOf } from "./event-lookup.ts";
 
 export type EventQuery = {
@@ -70,11 +71,6 @@ async function scan(
 function newestFirst(events: readonly StoredEvent[]): readonly StoredEvent[] {
   return events.toSorted(
     ({ event: one }, { event: other }) =>
-      compare(other.receivedAt, one.receivedAt) || compare(one.id, other.id),
+      compareTexts(other.receivedAt, one.receivedAt) || compareTexts(one.id, other.id),
   );
-}
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
