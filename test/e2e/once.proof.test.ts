@@ -20,7 +20,15 @@ const report = z.strictObject({
   records: z.strictObject({ users: aboveZero, accounts: aboveZero, data: aboveZero }),
   fetches: aboveZero,
   kills: aboveZero,
-  subscribers: z.record(z.string(), z.strictObject({ queueUrl: z.url(), credentials, received: aboveZero })),
+  subscribers: z.record(
+    z.string(),
+    z.strictObject({
+      queueUrl: z.url(),
+      credentials,
+      types: z.array(z.string()).optional(),
+      received: aboveZero,
+    }),
+  ),
   documentsRead: aboveZero,
   documentsMissing: z.number(),
   deadLetters: aboveZero,

@@ -105,8 +105,9 @@ describe("the examples, installed once from the packages' files in a folder else
     sqs.destroy();
 
     const npx = ["npx", "--no", "--offline", "income-events"];
+    const subscribers = [...npx, "status", "--section", "subscribers", "--json"];
     const listed = (...flags: string[]) =>
-      run(source, join(folder, "two-providers"), [...npx, "subscribers", "list", "--json", ...flags]);
+      run(source, join(folder, "two-providers"), [...subscribers, ...flags]);
     expect(await listed("--pipeline", "Benefits")).toContain("BenefitsSubscriberBillingQueue");
     expect(await listed("--stage", "payroll-local")).toContain("PayrollSubscriberBillingQueue");
     await expect(listed()).rejects.toThrow(/Choose one with --pipeline and its name/);

@@ -44,7 +44,7 @@ describe("an app that is installed from the packages' files, in an empty folder 
 
   it("is synthesized without a network: neither the app nor CDK's program tries to connect", async () => {
     const asked = join(folder, "asked");
-    const guard = pathToFileURL(join(repository, "test/support/failing/refuse-network.ts")).href;
+    const guard = pathToFileURL(join(repository, "test/support/refuse-network.ts")).href;
     // CDK's cache of network answers is elsewhere.
     const home = { CDK_HOME: join(folder, "home of CDK") };
     const env = { ...source.env, ...home, NODE_OPTIONS: `--import ${guard}`, NETWORK_ASKED: asked };

@@ -1,4 +1,4 @@
-import type { _Record, AttributeValue } from "@aws-sdk/client-dynamodb-streams";
+import type { _Record } from "@aws-sdk/client-dynamodb-streams";
 
 /**
  * A stream record in a function's event.
@@ -24,6 +24,8 @@ export type StreamRecord = {
 };
 
 type Item = Readonly<Record<string, unknown>>;
+type Attribute = { readonly M?: Attributes | undefined; readonly L?: readonly Attribute[] | undefined };
+type Attributes = { readonly [name: string]: Attribute };
 
 /**
  * @param streamArn the event source's ARN in the mapping
@@ -39,9 +41,9 @@ export function streamRecord(record: _Record, streamArn: string, region: string,
     awsRegion: region,
     dynamodb: {
       ApproximateCreationDateTime: creationTime(dynamodb.ApproximateCreationDateTime, readAt),
-      ...(dynamodb.Keys && { Keys: item(dynamodb.Keys) }),
-      ...(dynamodb.NewImage && { NewImage: item(dynamodb.NewImage) }),
-      ...(dynamodb.OldImage && { OldImage: item(dynamodb.OldImage) }),
+      ...(dynamodb.Keys && { Keys: itemInEvent(dynamodb.Keys) }),
+      ...(dynamodb.NewImage && { NewImage: itemInEvent(dynamodb.NewImage) }),
+      ...(dynamodb.OldImage && { OldImage: itemInEvent(dynamodb.OldImage) }),
       SequenceNumber: dynamodb.SequenceNumber ?? "",
       SizeBytes: dynamodb.SizeBytes ?? 0,
       StreamViewType: dynamodb.StreamViewType ?? "",
@@ -63,13 +65,14 @@ function creationTime(created: Date | undefined, readAt: Date): number {
   return seconds % 60 === 0 ? Math.min(seconds + 59, Math.floor(readAt.getTime() / 1000)) : seconds;
 }
 
-function item(attributes: Readonly<Record<string, AttributeValue>>): Item {
+/** An item of a stream, as in a function's event. */
+export function itemInEvent(attributes: Attributes): Item {
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, inEvent(value)]));
 }
 
 /** A trap: in DynamoDB Local's stream, an empty map has no type. */
-function inEvent(value: AttributeValue): Item {
-  if (value.M !== undefined) return { M: item(value.M) };
+function inEvent(value: Attribute): Item {
+  if (value.M !== undefined) return { M: itemInEvent(value.M) };
   if (value.L !== undefined) return { L: value.L.map(inEvent) };
   const plain = Object.entries(value).map(([type, nested]) => [type, encoded(nested)]);
   return plain.length === 0 ? { M: {} } : Object.fromEntries(plain);

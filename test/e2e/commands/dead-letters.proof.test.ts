@@ -86,7 +86,7 @@ describe("dead letters, from the command line", () => {
     expect(Date.parse(users.endsAt) - Date.parse(users.oldest)).toBe(14 * 86_400_000);
     expect(accounts).toMatchObject({ deadLetters: 0, reasons: [] });
     expect((await run("list")).stdout).toMatch(
-      /users +3 +\d+\w+ ago +in 13d 23h +0 +type: mapping.types translates/,
+      /users +3 +\d+\w+ ago +in 1(3d 23h|4d) +0 +type: mapping.types translates/,
     );
 
     const shown = await run("show", "users", "--reason", "translates no");

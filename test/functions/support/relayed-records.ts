@@ -1,4 +1,5 @@
 import type { _Record } from "@aws-sdk/client-dynamodb-streams";
+import { itemInEvent } from "@income-events/local-stack/sources/stream-record.ts";
 import type { DynamoDBRecord } from "aws-lambda";
 
 /**
@@ -20,6 +21,8 @@ export function lambdaRecords(records: readonly unknown[]): DynamoDBRecord[] {
     const created: unknown = dynamodb?.ApproximateCreationDateTime;
     if (dynamodb !== undefined && typeof created === "string")
       dynamodb.ApproximateCreationDateTime = Date.parse(created) / 1_000;
+    for (const image of [dynamodb?.NewImage, dynamodb?.OldImage])
+      if (image !== undefined) Object.assign(image, itemInEvent(image));
   }
   return parsed;
 }
