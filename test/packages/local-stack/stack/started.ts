@@ -39,7 +39,7 @@ export async function started(source: AssemblySource, options: Partial<StackOpti
     url: (queue: string): string => stack.queues.get(queue)?.url ?? "",
     /** Lines of the first function, without the runtime's lines for errors. */
     log: (): readonly string[] =>
-      (stack.functions[0]?.log() ?? []).filter((line) => !line.includes("\tERROR\t")),
+      (stack.functions[0]?.log() ?? []).filter((line) => !line.includes(`"level":"ERROR"`)),
     drained: () => stack.drained({ deadline: 120_000 }),
     [Symbol.asyncDispose]: async () => {
       clients[Symbol.dispose]();
