@@ -124,15 +124,6 @@ describe("a message", () => {
     expect(other.sequence > messageOfDocument(read, origin).sequence).toBe(true);
   });
 
-  it("about data names its user and its range of dates", () => {
-    const range = { start: "2026-01-01", end: "2026-01-31" };
-    const ranged = documentRead(undefined, "digest", { asOf, userId, name: { endpoint: "income", range } });
-    expect(messageOfDocument(ranged, origin)).toMatchObject({
-      subject: `account/${accountId}/income/2026-01-01..2026-01-31`,
-      data: { userId, ...dates, document: { range } },
-    });
-  });
-
   it("about data is refused if no call ever found data", () => {
     const none = documentRead(undefined, undefined, { asOf });
     expect(() => messageOfDocument(none, origin)).toThrow("announced: missing");
@@ -146,18 +137,21 @@ describe("a message", () => {
     });
   });
 
-  it("about data of a range of dates has its own subject, so that sequences compare", () => {
+  it("about data of a range of dates names its user and has its own subject, so that sequences compare", () => {
     const range = { start: dates.dateStart, end: dates.dateEnd };
     const subject = `account/${accountId}/income/2026-01-01..2026-01-31`;
-    const ranged = documentRead(undefined, "digest", { asOf, name: { endpoint: "income", range } });
+    const name = { endpoint: "income", range };
+    const ranged = documentRead(undefined, "digest", { asOf, userId, name });
     expect(messageOfDocument(ranged, origin)).toMatchObject({
       id: `${subject}.${asOf}`,
       subject,
       data: {
         accountId,
+        userId,
         endpoint: "income",
         ...dates,
         document: {
+          range,
           href: `https://reads.example/v1/accounts/${accountId}/documents/income/2026-01-01..2026-01-31?version=${asOf}`,
         },
       },

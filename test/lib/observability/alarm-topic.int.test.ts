@@ -62,6 +62,8 @@ describe("where alarms go", () => {
         expect(Properties.OKActions).toEqual(ends);
       }
       expect(stack.ofType("AWS::CloudWatch::CompositeAlarm")).toEqual([]);
+      expect(stack.text).not.toContain("AWS::SNS::");
+      expect(stack.outputs.AlarmTopicArn?.Value).toBe(topicArn);
       // A rule's event is not the alarm message that paging services parse.
       for (const { id, Properties } of stack.ofType("AWS::Events::Rule"))
         expect(Properties, id).not.toHaveProperty("EventPattern");
@@ -124,15 +126,6 @@ describe("where alarms go", () => {
       },
     });
     expect(JSON.stringify(policy)).toContain(":alarm:income-events-test-*");
-  });
-
-  it("is an existing topic, if one is named: the stack creates none", () => {
-    const stack = synthesized({ ...withoutAlarms, alarms: { topicArn } });
-    expect(stack.text).not.toContain("AWS::SNS::");
-    for (const { Properties } of alarmsOf(stack)) {
-      expect(Properties).toMatchObject({ AlarmActions: [topicArn] });
-    }
-    expect(stack.outputs.AlarmTopicArn?.Value).toBe(topicArn);
   });
 
   it("does not exist in a stage that names nobody", () => {

@@ -77,7 +77,6 @@ describe("reconciliation", () => {
   });
 });
 
-const production = synthesized(productionSettings);
 const { longestOutageHours, retry } = parseSettings(productionSettings, "production").fetch;
 
 /** Receives of a task during the longest outage, with the shortest jittered waits. */
@@ -91,7 +90,7 @@ function receivesOfOutage(): number {
 it.each(["FetchWorkQueue", "FetchChecksQueue"])(
   "a task bears 12 hours without concurrency beside the longest outage of the provider: %s",
   (name) => {
-    const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout } = production.withId(name).Properties;
+    const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout } = stack.withId(name).Properties;
     expect(RedrivePolicy).toMatchObject({ maxReceiveCount });
     const { maxReceives } = giveUpLimits(Number(MessageRetentionPeriod));
     // Each lasts for the queue's visibility timeout.

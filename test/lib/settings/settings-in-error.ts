@@ -101,6 +101,55 @@ const refusals: readonly (readonly [path: string, value: unknown, remedy: string
   ["webhooks.secretHeader", "X-Secret", 'is "X-Secret"; write an HTTP header\'s name in lower case'],
 ];
 
+const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+const noKey =
+  'is "alias/mine"; write the ARN of a symmetric key of KMS in the stage\'s region; an alias is none';
+const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
+const incomeByRange = { readRange: { income: "/a/{account_id}/{date_start}/{date_end}" } };
+
+/** A section of the settings, a value that it refuses, and the text of the refusal. */
+const sections: readonly (readonly [name: string, value: object, fault: string])[] = [
+  ["encryption", { keyArn: "alias/mine" }, `keyArn: ${noKey}`],
+  [
+    "encryption",
+    { queueKey: keyArn },
+    `queueKey: is "${keyArn}"; write "alias/aws/sqs", or set encryption.keyArn to a key of yours`,
+  ],
+  [
+    "encryption",
+    { keyArn, queueKey: "alias/aws/sqs" },
+    "queueKey: is another key for the queues than encryption.keyArn; leave one of them out",
+  ],
+  ["encryption", { previousKeyArns: ["alias/mine"] }, `previousKeyArns.0: ${noKey}`],
+  [
+    "encryption",
+    { keyArn, previousKeyArns: [keyArn] },
+    "previousKeyArns: names encryption.keyArn, which is the key in use; leave it out of the list",
+  ],
+  [
+    "webhooks",
+    { customDomain: { name: "https://hooks.example.com", certificateArn } },
+    'customDomain.name: is "https://hooks.example.com"; write a name such as',
+  ],
+  [
+    "webhooks",
+    { customDomain: { name: "hooks", certificateArn } },
+    'customDomain.name: is "hooks"; write a name such as',
+  ],
+  [
+    "webhooks",
+    { customDomain: { name: "hooks.example.com" } },
+    "customDomain.certificateArn: is missing; write the ARN of a certificate of ACM",
+  ],
+  ["readiness", {}, "endpoints: is missing; write a list: […]"],
+  ["readiness", { endpoints: [] }, "endpoints: is []; name at least one endpoint"],
+  ["readiness", { endpoints: ["a", "a"] }, 'endpoints: is ["a","a"]; name each endpoint once'],
+  ["readiness", { endpoints: ["in come"] }, 'endpoints.0: is "in come"; write an endpoint\'s name'],
+  ["readiness", { endpoints: ["a"], deadlineHours: 241 }, "deadlineHours: is 241; set it to a whole number"],
+  ["readiness", { endpoints: ["income"], minDays: 0 }, "minDays: is 0; set it to a whole number from 1 to"],
+  ["readiness", { endpoints: ["profile"], minDays: 90 }, "minDays: counts the days of income"],
+];
+
 /** Settings with one value. */
 function written(path: string, value: unknown): object {
   const [name = "", ...rest] = path.split(".");
@@ -108,6 +157,16 @@ function written(path: string, value: unknown): object {
 }
 
 const others: readonly (readonly [string, object, string])[] = [
+  ...sections.map(([name, value, fault]): readonly [string, object, string] => [
+    `${name} ${JSON.stringify(value)}`,
+    { [name]: value },
+    `${name}.${fault}`,
+  ]),
+  [
+    "readiness of what is read by ranges",
+    { readiness: { endpoints: ["income"] }, provider: { paths: incomeByRange } },
+    "readiness.endpoints: has one that provider.paths.readRange reads",
+  ],
   ["production missing", { production: undefined }, "production: is missing; set it to true or false"],
   [
     "an unknown placeholder in a body",
@@ -136,7 +195,6 @@ const others: readonly (readonly [string, object, string])[] = [
     { sourceAddresses: ["203.0.113.0/24"], customDomain: {} },
     { customDomain: { mutualTls: { truststoreUri: "s3://bucket/truststore.pem" } } },
   ].map((webhooks, index): readonly [string, object, string] => {
-    const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
     const customDomain = { name: "hooks.example.com", certificateArn, behindCloudFront: true };
     return [
       `what CloudFront before the API hides from it: ${Object.keys(webhooks)}`,
@@ -151,7 +209,7 @@ const others: readonly (readonly [string, object, string])[] = [
     {
       customDomain: {
         name: "hooks.example.com",
-        certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
+        certificateArn,
         mutualTls: { truststoreUri: "s3://bucket/truststore.pem" },
       },
     },

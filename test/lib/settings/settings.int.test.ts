@@ -83,6 +83,13 @@ describe("settings with defaults", () => {
     expect(() => parseSettings({ production: false, subscribers }, "f.json")).not.toThrow();
   });
 
+  it("let accounts wait for a day, even with ranges of other endpoints", () => {
+    const paths = { readRange: { income: "/a/{account_id}/{date_start}/{date_end}" } };
+    const settings = { production: false, provider: { paths }, readiness: { endpoints: ["profile"] } };
+    const { readiness } = parseSettings(settings, "f.json");
+    expect(readiness).toEqual({ endpoints: ["profile"], deadlineHours: 24, users: "all" });
+  });
+
   it("replace one path and keep the others", () => {
     const paths = { read: "/x/{account_id}/{endpoint}?full=1", webhooks: { users: "/hooks/u" } };
     const { provider } = parseSettings({ production: false, provider: { paths } }, "f.json");
@@ -165,48 +172,6 @@ describe("encryption", () => {
     expect(others).toEqual([]);
     expect(faultsOf({ production: false, encryption, subscribers: [{ name: "mine" }] })).toEqual([]);
     expect(faultsOf({ production: false, encryption: { keyArn: own }, subscribers: withReader })).toEqual([]);
-  });
-
-  it.each([
-    [
-      { keyArn: "alias/mine" },
-      'keyArn: is "alias/mine"; write the ARN of a symmetric key of KMS in the stage\'s region; an alias is none',
-    ],
-    [
-      { queueKey: own },
-      `queueKey: is "${own}"; write "alias/aws/sqs", or set encryption.keyArn to a key of yours`,
-    ],
-    [
-      { keyArn: own, queueKey: "alias/aws/sqs" },
-      "queueKey: is another key for the queues than encryption.keyArn; leave one of them out",
-    ],
-    [
-      { previousKeyArns: ["alias/mine"] },
-      'previousKeyArns.0: is "alias/mine"; write the ARN of a symmetric key of KMS in the stage\'s region; an alias is none',
-    ],
-    [
-      { keyArn: own, previousKeyArns: [own] },
-      "previousKeyArns: names encryption.keyArn, which is the key in use; leave it out of the list",
-    ],
-  ])("is refused as %j", (encryption, fault) => {
-    expect(faultsOf({ production: false, encryption })).toEqual([`encryption.${fault}`]);
-  });
-});
-
-describe("a custom domain", () => {
-  const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
-
-  it.each([
-    [
-      { name: "https://hooks.example.com", certificateArn },
-      'name: is "https://hooks.example.com"; write a name such as',
-    ],
-    [{ name: "hooks", certificateArn }, 'name: is "hooks"; write a name such as'],
-    [{ name: "hooks.example.com" }, "certificateArn: is missing; write the ARN of a certificate of ACM"],
-  ])("is refused as %j", (customDomain, fault) => {
-    const [only, ...others] = faultsOf({ production: false, webhooks: { customDomain } });
-    expect(only).toContain(`webhooks.customDomain.${fault}`);
-    expect(others).toEqual([]);
   });
 });
 

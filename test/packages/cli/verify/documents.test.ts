@@ -68,12 +68,6 @@ describe("the documents that messages announced", () => {
     expect(result.seen).toContain(`0 of 1 read; ${example.subject}: ${seen}`);
   });
 
-  it("name the command that has one fetched again", async () => {
-    const { seen } = await check([example], { [document.href]: [gone] });
-    const [kind, id, endpoint] = example.subject.split("/");
-    expect(seen).toContain(`npx income-events fetch ${kind} ${id} ${endpoint}`);
-  });
-
   it("name it with each argument as one word of a shell", async () => {
     const subject = "account/$(touch FILE)/income;touch FILE";
     const { seen } = await check([{ ...example, subject }], { [document.href]: [gone] });
