@@ -123,19 +123,6 @@ describe("erase, against the running stack", () => {
     expect(later.filter(({ path }) => path.includes(accountId))).toEqual([]);
   });
 
-  it("erases an account, and leaves its user", async () => {
-    const { userId, accountId } = connectedUser();
-    const result = await operated.run(["erase", "account", accountId, "--yes"]);
-    expect(result).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(
-        new RegExp(`^The account ${accountId} is erased\\.[^\\n]*\\nremoved +count\\n`),
-      ),
-    });
-    expect(await remains(accountId)).toEqual([]);
-    expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
-  });
-
   describeNothingLeft(() => ({
     operated,
     person: connectedUser(),

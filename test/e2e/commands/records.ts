@@ -3,10 +3,8 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { readMessages } from "../../support/queues/subscriber-messages.ts";
 import { contentIn } from "../../support/stored-content.ts";
 import { type LookedUpStage, leavesOf } from "./looked-up-stage.ts";
 
@@ -44,23 +42,6 @@ export function describeRecords(use: () => LookedUpStage): void {
 
   const itemsOf = async (pk: string, begins: string) =>
     (await stage.items()).filter((each) => each.pk === pk && each.sk.startsWith(begins));
-
-  it("a subscriber that wants documents in its messages has each of them as the provider gave it", async () => {
-    const subscribers = z.array(z.object({ name: z.string(), queueUrl: z.string() }));
-    const listed = subscribers.parse(JSON.parse(outputOf(stage.system.stack, "Subscribers")));
-    const queueUrl = listed.find(({ name }) => name === "inline")?.queueUrl ?? "";
-    const messages = await readMessages(stage.system.access, queueUrl);
-    const reported = messages.flatMap(({ type, data }) => (type === "data.updated" ? [data] : []));
-    expect(reported.length).toBeGreaterThan(2);
-    const items = await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#");
-    const stored = new Map(
-      items.map((item) => [storedDocument.parse(item).document.digest, contentIn(item)]),
-    );
-    for (const { accountId, document } of reported) {
-      expect(document).toHaveProperty("content");
-      if (accountId === account) expect(document?.content).toEqual(stored.get(document?.sha256 ?? ""));
-    }
-  });
 
   describe("records show", () => {
     const show = async (kind: string, id: string, ...flags: string[]) => {

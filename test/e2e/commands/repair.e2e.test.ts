@@ -218,19 +218,5 @@ describe("repair, on the running stack", () => {
     expect([...(await announced()).values()]).toContain("endpoint.updated");
   });
 
-  it("repairs no item of an erased user", async () => {
-    const other = String((await system.sandbox.createUsers(1)).users[0]);
-    await idle();
-    expect(await operated.run(["erase", "user", other, "--yes"])).toMatchObject({ code: 0 });
-    await idle();
-    const facts = { userId: other, kind: "users", receivedAt: new Date().toISOString() } as const;
-    const change = eventChange(eventOf("user.updated", facts));
-    await putBatch("erased", { payload: JSON.stringify({ Records: [writeChange(change, "1")] }) });
-    expect(await repair("--failures")).toMatchObject({ result: { failures: { changes: 1 } } });
-    await idle();
-    expect((await table()).users).not.toContain(other);
-    expect([...(await announced()).values()]).not.toContain("user.updated");
-  });
-
   describeReplay(() => operated);
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhookEventTypes } from "../../../domain/event/events.ts";
 import { failureNames } from "../../../packages/cli/commands/sandbox.ts";
-import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 
 /** A running stage with a sandbox that commands make fail. */
@@ -50,32 +49,6 @@ describe("the sandbox of a local system", () => {
       expect(await (await users()).json()).toBeInstanceOf(Array);
     },
   );
-
-  it("accepts no token once they are revoked, until there is a new one", async () => {
-    await json("sandbox", "fail", "revoke-token");
-    expect(await operated.run(["token", "refresh", "--now"])).toMatchObject({ code: 1 });
-    const { stdout } = await operated.run(["sandbox", "token"]);
-    expect(await operated.run(["token", "set"], { input: stdout })).toMatchObject({ code: 0 });
-    expect(await json("status", "--section", "provider")).toMatchObject({ breaker: { state: "closed" } });
-  });
-
-  it("drops events on request, which a reconciliation finds", async () => {
-    await waitUntilIdle(operated.system);
-    await json("reconcile", "now");
-    await json("sandbox", "fail", "drop");
-    expect((await json("reconcile", "now")).drift).toBeGreaterThan(0);
-    await waitUntilIdle(operated.system);
-    expect((await json("reconcile", "now")).drift).toBe(0);
-  });
-
-  it("advances its clock", async () => {
-    const before = Date.now();
-    const { now } = await json("sandbox", "advance", "6h");
-    expect(Date.parse(now) - before).toBeGreaterThanOrEqual(6 * 3_600_000);
-    await json("sandbox", "fail", "revoke-token");
-    const { stdout } = await operated.run(["sandbox", "token"]);
-    await operated.run(["token", "set", "--force"], { input: stdout });
-  });
 
   it("refuses an unknown failure, listing the known ones", async () => {
     expect(await operated.run(["sandbox", "fail", "fire"])).toMatchObject({
