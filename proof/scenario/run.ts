@@ -1,5 +1,5 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import type { Gateway } from "@income-events/local-stack/gateway/types.ts";
+import type { Gateway } from "@income-events/local-stack/gateway/gateway.ts";
 import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { problemsOf, watchForProblems } from "@income-events/local-stack/problems.ts";
 import { queueDepth } from "@income-events/local-stack/sources/drained.ts";

@@ -14,8 +14,9 @@ import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
 import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
+import type { Gateway } from "@income-events/local-stack/gateway/gateway.ts";
 import { startGateway } from "@income-events/local-stack/gateway/gateway.ts";
-import type { Gateway, Interceptor } from "@income-events/local-stack/gateway/types.ts";
+import type { Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { describe, inject } from "vitest";
 import { fieldsOf, optionalText } from "../../domain/core/parse.ts";
 import { shareOfTier } from "./share-of-tier.ts";

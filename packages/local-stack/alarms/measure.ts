@@ -8,16 +8,12 @@ import type { Alarms } from "./alarms.ts";
 
 /** Lambda's counter of this name; undefined for metrics that are not counters. */
 export function functionTotal(counts: FunctionCounts, { name }: MetricPlan): number | undefined {
-  switch (name) {
-    case "Invocations":
-      return counts.invocations;
-    case "Errors":
-      return counts.errors;
-    case "Throttles":
-      return counts.throttles;
-    default:
-      return undefined;
-  }
+  const totals: Readonly<Record<string, number>> = {
+    Invocations: counts.invocations,
+    Errors: counts.errors,
+    Throttles: counts.throttles,
+  };
+  return totals[name];
 }
 
 export function measureRequest(

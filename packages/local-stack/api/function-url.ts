@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { z } from "zod";
 import type { UrlPlan } from "../assembly/plan.ts";
-import type { Gateway, Principal } from "../gateway/types.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Principal } from "../gateway/types.ts";
 import { bodyOf, closeServer, listen, writeAnswer } from "../http-server.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { httpEvent, messageAnswer, receivedRequest } from "./http-event.ts";

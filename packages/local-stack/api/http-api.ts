@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiPlan, RoutePlan } from "../assembly/plan.ts";
-import type { Gateway } from "../gateway/types.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import { type Answer, bodyOf, closeServer, keepAliveTimeout, listen, writeAnswer } from "../http-server.ts";
 import { type HostedFunction, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { httpAnswer, httpEvent, messageAnswer, type ReceivedRequest, receivedRequest } from "./http-event.ts";
@@ -39,7 +39,6 @@ export async function startHttpApi(
   onAnswered: (exchange: Exchange) => void = () => {},
 ) {
   const entries: AccessLogEntry[] = [];
-  const statuses = new Map<number, number>();
   const served = Promise.withResolvers<Served>();
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -51,7 +50,6 @@ export async function startHttpApi(
         : await answerRequest(receivedRequest(request, body), path, await served.promise, gateway);
     entries.push({ method: request.method ?? "", path, status: answer.status, function: name });
     if (entries.length > keptEntries) entries.shift();
-    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     onAnswered({ path, body: body ?? Buffer.alloc(0), status: answer.status, route });
     writeAnswer(response, answer);
   };
@@ -65,7 +63,6 @@ export async function startHttpApi(
     url: `http://127.0.0.1:${actualPort}`,
     /** Latest requests, oldest first. */
     accessLog: (): readonly AccessLogEntry[] => entries,
-    statusCounts: (): ReadonlyMap<number, number> => statuses,
     /** Sets the routes to serve. Requests wait until then. */
     serve: (plan: ApiPlan, functions: ReadonlyMap<string, HostedFunction>) =>
       served.resolve({ plan, functions, throttle: throttleOf(plan) }),

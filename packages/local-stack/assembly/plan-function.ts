@@ -186,11 +186,6 @@ const basicExecution = {
   },
 };
 
-export function roleAndPolicyIds(roleArn: string, scope: StackScope): readonly string[] {
-  const roleId = roleIdOf(roleArn, scope);
-  return [roleId, ...attachedPolicies(scope.identity(roleId).ref, scope).map(({ logicalId }) => logicalId)];
-}
-
 function rolePolicies(roleArn: string, scope: StackScope): Policy[] {
   const roleId = roleIdOf(roleArn, scope);
   const role = parseProperties(roleSchema, scope.resources.get(roleId)?.Properties ?? {}, scope, [
@@ -205,9 +200,7 @@ function rolePolicies(roleArn: string, scope: StackScope): Policy[] {
       parsePolicy(PolicyDocument, `${roleId} policy ${PolicyName}`),
     ),
     ...role.ManagedPolicyArns.map((arn) => managedPolicy(roleId, arn)),
-    ...attachedPolicies(scope.identity(roleId).ref, scope).map(({ logicalId, document }) =>
-      parsePolicy(document, logicalId),
-    ),
+    ...attachedPolicies(scope.identity(roleId).ref, scope),
   ];
 }
 
@@ -246,15 +239,12 @@ function managedPolicy(roleId: string, arn: string): Policy {
   );
 }
 
-function attachedPolicies(
-  roleName: string,
-  scope: StackScope,
-): { readonly logicalId: string; readonly document: unknown }[] {
+function attachedPolicies(roleName: string, scope: StackScope): Policy[] {
   return [...scope.resources].flatMap(([logicalId, { Type, Properties }]) => {
     if (Type !== "AWS::IAM::Policy") return [];
     const roles = resolveValue(Properties.Roles ?? [], scope);
     if (!Array.isArray(roles) || !roles.includes(roleName)) return [];
     const policy = parseProperties(attachedPolicySchema, Properties, scope);
-    return [{ logicalId, document: policy.PolicyDocument }];
+    return [parsePolicy(policy.PolicyDocument, logicalId)];
   });
 }

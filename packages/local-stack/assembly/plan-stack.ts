@@ -16,7 +16,7 @@ import {
   planTable,
 } from "./plan-data.ts";
 import { planEventSource, planRule } from "./plan-event-source.ts";
-import { planAlias, planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
+import { planAlias, planFunction, planInvokeConfig } from "./plan-function.ts";
 import { mergePolicies, planPermission } from "./plan-permissions.ts";
 import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
 import type { Planner } from "./properties.ts";
@@ -64,7 +64,6 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
   const invokeConfigs = each("AWS::Lambda::EventInvokeConfig", planInvokeConfig);
   const aliases = each("AWS::Lambda::Alias", planAlias);
   const functions = each("AWS::Lambda::Function", (id) => {
-    problems.add(...unknownDependencies(id, scope));
     const { ref } = scope.identity(id);
     const invokeConfig = invokeConfigs.find(({ functionName }) => functionName === ref);
     return planFunction(id, scope, stack.assets, { invokeConfig, aliases });
@@ -163,29 +162,6 @@ function unknownParameters(
       what: "a value is given for it, and the template has no such parameter",
       remedy: `Its parameters are ${Object.keys(template.Parameters).join(", ") || "none"}.`,
     }));
-}
-
-/**
- * Problems in the DependsOn of a function, its role and its policies. (Ref and Fn::GetAtt are checked when
- * the function is resolved.)
- */
-function unknownDependencies(functionId: string, scope: StackScope): Problem[] {
-  const role = scope.resources.get(functionId)?.Properties.Role;
-  const ids = [functionId, ...roleAndPolicyIds(String(resolveValue(role, scope)), scope)];
-  return ids.flatMap((logicalId) =>
-    (scope.resources.get(logicalId)?.DependsOn ?? []).flatMap((needed) => {
-      const type = scope.resources.get(needed)?.Type;
-      // Resources that only monitor, or act only during a deployment, need not exist here.
-      if (type === undefined || isRunType(type) || onlyWatches(type)) return [];
-      return [
-        {
-          logicalId,
-          what: `it depends on ${needed} of type ${type}, which the local runner does not run`,
-          remedy: "Leave it out of the stack that runs here, or teach the type to local/.",
-        },
-      ];
-    }),
-  );
 }
 
 /**

@@ -3,10 +3,6 @@ import { z } from "zod";
 const resourceSchema = z.object({
   Type: z.string(),
   Properties: z.record(z.string(), z.unknown()).default({}),
-  DependsOn: z
-    .union([z.string().transform((id) => [id]), z.array(z.string())])
-    .default([])
-    .readonly(),
   Condition: z.string().optional(),
 });
 

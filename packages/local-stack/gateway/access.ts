@@ -60,14 +60,10 @@ export function createAccessBook() {
 
   return {
     register: (principal: Principal): void => {
-      checkPrincipal(principal, byAccessKey);
       byAccessKey.set(principal.accessKeyId, principal);
       byName.set(principal.name, principal);
     },
     setResourcePolicy: (arn: string, policy: Policy): void => {
-      const open = policy.statements.find((statement) => statement.principals === undefined);
-      if (open !== undefined)
-        throw new Error(`${open.place}: a resource policy's statement needs a Principal`);
       resourcePolicies.set(arn, policy);
     },
     principal: (accessKeyId: string) => byAccessKey.get(accessKeyId),
@@ -103,12 +99,18 @@ export function createAccessBook() {
         ...request,
       };
     },
+    /**
+     * Checks the permission of a caller inside the runner: event source pollers, the log writer, schedules.
+     * @param name a registered name, or a service such as `events.amazonaws.com`
+     * @param context condition keys, for example `{"aws:SourceArn": ruleArn}`; aws:SecureTransport is "true"
+     */
     authorize: (name: string, action: string, resource: string, context?: RequestContext): Decision => {
       const caller = byName.get(name) ?? name;
       const decision = evaluate(caller, { action, resource }, context);
       if (!decision.allowed) record(caller, { action, resource }, decision);
       return decision;
     },
+    /** Permissions of a caller's own policies, and whether a call so far was allowed by each alone. */
     permissionsOf: (name: string) => {
       const { policies = [] } = byName.get(name) ?? {};
       return grantsOf(policies === "all" ? [] : policies).map((grant) => ({
@@ -124,14 +126,4 @@ export function createAccessBook() {
 /** The resource whose policy applies: for an object, its bucket. */
 function policyHolder(resource: string): string {
   return resource.startsWith("arn:aws:s3:::") ? (resource.split("/")[0] ?? resource) : resource;
-}
-
-function checkPrincipal(principal: Principal, known: ReadonlyMap<string, Principal>): void {
-  if (!/^[A-Za-z0-9]{16,128}$/.test(principal.accessKeyId)) {
-    throw new Error(`${principal.name}: an access key id has 16 to 128 letters and digits`);
-  }
-  const holder = known.get(principal.accessKeyId);
-  if (holder !== undefined && holder.name !== principal.name) {
-    throw new Error(`${principal.name} and ${holder.name} have the same access key id`);
-  }
 }

@@ -28,12 +28,13 @@ import type { LogsEngine } from "./logs/logs.ts";
 import type { Operation } from "./operation.ts";
 import { cut, forwardBy, isRefusal, refuse } from "./outcomes.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
+import type { SignedRequest } from "./signature.ts";
 import { parseAuthorization } from "./signature.ts";
 import { createCapacityBook } from "./tables/capacity.ts";
 import { createStatementRunner } from "./tables/run-statements.ts";
 import { createTableArns } from "./tables/streams.ts";
 import { type ThrottleEvent, throttleEvents } from "./tables/throttle-events.ts";
-import type { Call, Fault, Gateway, Interceptor, Outcome } from "./types.ts";
+import type { Call, Capacity, Fault, Interceptor, Outcome } from "./types.ts";
 
 export type GatewayOptions = {
   /** Port; 0 or absent: any free port. */
@@ -63,6 +64,8 @@ export type GatewayOptions = {
   readonly stack?: () => StackListing | undefined;
 };
 
+export type Gateway = Awaited<ReturnType<typeof startGateway>>;
+
 type Context = AuthorizationContext &
   ForwardContext & {
     readonly interceptors: ReadonlySet<Interceptor>;
@@ -75,7 +78,7 @@ type Context = AuthorizationContext &
  * callers by signature, checks permissions, counts calls, lets interceptors inject faults, and forwards calls
  * to the engines.
  */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions) {
   const access = createAccessBook();
   const interceptors = new Set<Interceptor>();
   const engines: Engines = {
@@ -118,20 +121,29 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
   });
   return {
+    /** Origin without a trailing slash, for `AWS_ENDPOINT_URL`. */
     url,
     port,
+    /** Account of the local system, in every ARN and QueueUrl. */
     account: options.account,
     region: options.region,
     register: access.register,
+    /** Sets the policy of a queue, bucket (and its objects), secret or table, by its ARN. */
     setResourcePolicy: access.setResourcePolicy,
+    /**
+     * Authorized calls so far, by `<principal's name> <action>`, for example `store-users dynamodb:UpdateItem`.
+     */
     calls: access.calls,
-    capacity: () => context.capacity?.counts() ?? new Map(),
+    /** Capacity units of table calls so far, by the same keys; empty unless counted. */
+    capacity: (): ReadonlyMap<string, Capacity> => context.capacity?.counts() ?? new Map(),
     denials: access.denials,
     queueGauge: context.monitoring.queueMetrics.gauge,
     authorize: access.authorize,
     permissionsOf: access.permissionsOf,
-    identifyCaller: (request) => identifyCaller(request, context, Date.now()),
-    intercept: (interceptor) => {
+    /** Identifies the caller of a function URL by its signature; otherwise returns the error. */
+    identifyCaller: (request: SignedRequest) => identifyCaller(request, context, Date.now()),
+    /** Adds an interceptor; returns a function that removes it. */
+    intercept: (interceptor: Interceptor): (() => void) => {
       interceptors.add(interceptor);
       return () => interceptors.delete(interceptor);
     },

@@ -1,7 +1,4 @@
-import type { Decision, RequestContext } from "../iam/evaluate.ts";
-import type { Grant } from "../iam/grants.ts";
 import type { Policy } from "../iam/policy.ts";
-import type { SignedRequest } from "./signature.ts";
 
 /** A caller with its own credentials. `policies: "all"` is the operator, who may do everything. */
 export type Principal = {
@@ -78,37 +75,3 @@ export type Denial = {
 };
 
 export type Capacity = { readonly readUnits: number; readonly writeUnits: number };
-
-export type Gateway = {
-  /** Origin without a trailing slash, for `AWS_ENDPOINT_URL`. */
-  readonly url: string;
-  readonly port: number;
-  /** Account of the local system, in every ARN and QueueUrl. */
-  readonly account: string;
-  readonly region: string;
-  register(principal: Principal): void;
-  /** Sets the policy of a queue, bucket (and its objects), secret or table, by its ARN. */
-  setResourcePolicy(arn: string, policy: Policy): void;
-  /** Adds an interceptor; returns a function that removes it. */
-  intercept(interceptor: Interceptor): () => void;
-  /**
-   * Authorized calls so far, by `<principal's name> <action>`, for example `store-users dynamodb:UpdateItem`.
-   */
-  calls(): ReadonlyMap<string, number>;
-  /** Capacity units of table calls so far, by the same keys; empty unless counted. */
-  capacity(): ReadonlyMap<string, Capacity>;
-  /** Current value of an SQS metric; undefined if it is not a gauge or has no value. */
-  queueGauge(queueName: string, metric: string): Promise<number | undefined>;
-  /** Permissions of a caller's own policies, and whether a call so far was allowed by each alone. */
-  permissionsOf(name: string): readonly (Grant & { readonly isNeeded: boolean })[];
-  denials(): readonly Denial[];
-  /**
-   * Checks the permission of a caller inside the runner: event source pollers, the log writer, schedules,
-   * checks at creation. `principal` is a registered name, or a service such as `events.amazonaws.com`.
-   * @param context condition keys, for example `{"aws:SourceArn": ruleArn}`; aws:SecureTransport is "true"
-   */
-  authorize(principal: string, action: string, resource: string, context?: RequestContext): Decision;
-  /** Identifies the caller of a function URL by its signature; otherwise returns the error. */
-  identifyCaller(request: SignedRequest): Principal | Fault;
-  close(): Promise<void>;
-};

@@ -42,17 +42,8 @@ export function createAsynchronousInvoker(delay: Delay, now: () => number = Date
   };
 
   return {
-    /**
-     * Accepts an event (JSON text); resolves when it succeeded or was discarded.
-     * @throws RangeError if the event exceeds 1 MiB
-     */
+    /** Accepts an event (JSON text); resolves when it succeeded or was discarded. */
     invoke: (target: HostedFunction, event: string, traces: readonly string[] = []) => {
-      const bytes = Buffer.byteLength(event);
-      if (bytes > asynchronousPayloadBytes) {
-        throw new RangeError(
-          `The event for ${target.plan.name} has ${bytes} bytes; asynchronous invocations take ${asynchronousPayloadBytes}. Send a reference to it.`,
-        );
-      }
       const done = attempt(target, event, traces);
       accepted.add(done);
       return done.finally(() => accepted.delete(done));

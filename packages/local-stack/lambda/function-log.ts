@@ -1,18 +1,9 @@
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { join } from "node:path";
 import type { FunctionPlan } from "../assembly/plan.ts";
-import type { Gateway } from "../gateway/types.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { LoggedLine, LogPage } from "../gateway/logs/logs.ts";
 import { isOfLevel } from "./log-level.ts";
-
-export type LoggedLine = {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly text: string;
-  readonly position: number;
-};
-
-/** Lines in order; `next` is absent at the end of the log. */
-export type LogPage = { readonly lines: readonly LoggedLine[]; readonly next?: number };
 
 const keptLines = 10_000;
 const pageLines = 500;

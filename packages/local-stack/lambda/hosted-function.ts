@@ -16,31 +16,7 @@ export const synchronousPayloadBytes = 6_291_556;
 
 export type Outcome = InvocationOutcome | { readonly kind: "throttled" };
 
-export type HostedFunction = {
-  readonly plan: FunctionPlan;
-  /** Maximum concurrent invocations: reserved concurrency, or this machine's cap. */
-  readonly concurrency: number;
-  /**
-   * Invokes synchronously with JSON text. Never rejects.
-   * @param traces trace headers of the requests that caused it
-   * @param onChunk receives a streamed answer; absent: the payload holds all of it
-   * @param invokedArn the function's own ARN or an alias's
-   */
-  invoke(event: string, traces?: readonly string[], onChunk?: OnChunk, invokedArn?: string): Promise<Outcome>;
-  /**
-   * Serves new invocations with these plans in turn: one is an update, two a traffic shift between versions.
-   * Invocations in progress finish unchanged.
-   */
-  serve(plans: Codes): void;
-  /** Kills the busy processes; returns how many. */
-  killWorking(): number;
-  /** Kills all its processes, including idle ones; returns how many. */
-  kill(): number;
-  measureMemory(): Promise<readonly Held[]>;
-  counts(): FunctionCounts;
-  initErrors(): readonly string[];
-  close(): Promise<void>;
-};
+export type HostedFunction = ReturnType<typeof hostFunction>;
 
 export type FunctionCounts = {
   readonly invocations: number;
@@ -70,7 +46,7 @@ export type HostOptions = {
  * Over its reserved concurrency or the account's, an invocation is throttled; over this machine's cap it
  * queues, where Lambda would scale.
  */
-export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFunction {
+export function hostFunction(plan: FunctionPlan, options: HostOptions) {
   let served: readonly [Served, ...Served[]] = [serving(plan)];
   const working = new Set<FunctionProcess>();
   const waiting: (() => void)[] = [];
@@ -131,8 +107,20 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
 
   return {
     plan,
+    /** Maximum concurrent invocations: reserved concurrency, or this machine's cap. */
     concurrency,
-    invoke: async (event, traces = [], onChunk, invokedArn = plan.arn) => {
+    /**
+     * Invokes synchronously with JSON text. Never rejects.
+     * @param traces trace headers of the requests that caused it
+     * @param onChunk receives a streamed answer; absent: the payload holds all of it
+     * @param invokedArn the function's own ARN or an alias's
+     */
+    invoke: async (
+      event: string,
+      traces: readonly string[] = [],
+      onChunk?: OnChunk,
+      invokedArn: string = plan.arn,
+    ): Promise<Outcome> => {
       if (plan.recursiveLoop !== "Allow" && isLoop(plan.arn, traces)) {
         return { kind: "failed", error: recursionError(plan.name) };
       }
@@ -153,22 +141,28 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       if (outcome.kind === "failed") counts.errors += 1;
       return outcome;
     },
-    serve: ([first, ...others]) => {
+    /**
+     * Serves new invocations with these plans in turn: one is an update, two a traffic shift between versions.
+     * Invocations in progress finish unchanged.
+     */
+    serve: ([first, ...others]: Codes): void => {
       const before = served;
       served = [serving(first, before), ...others.map((code) => serving(code, before))];
       for (const outdated of before.filter((known) => !served.includes(known))) {
         for (const victim of outdated.idle.splice(0)) kill(victim);
       }
     },
+    /** Kills the busy processes; returns how many. */
     killWorking: () => [...working].map(kill).length,
+    /** Kills all its processes, including idle ones; returns how many. */
     kill: () => [...working, ...takeIdle()].map(kill).length,
-    measureMemory: async () => {
+    measureMemory: async (): Promise<readonly Held[]> => {
       const held = await Promise.all(served.flatMap(({ idle }) => idle.map((each) => each.measureMemory())));
       return held.filter((each) => each !== undefined);
     },
-    counts: () => ({ ...counts, running: counts.running - waiting.length }),
-    initErrors: () => [...initErrors],
-    close: async () => {
+    counts: (): FunctionCounts => ({ ...counts, running: counts.running - waiting.length }),
+    initErrors: (): readonly string[] => [...initErrors],
+    close: async (): Promise<void> => {
       isClosed = true;
       const exits = [...alive].map(({ exited }) => exited);
       for (const process of alive) kill(process);

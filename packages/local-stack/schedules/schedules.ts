@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { RulePlan } from "../assembly/plan.ts";
-import type { Gateway } from "../gateway/types.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { AsynchronousInvoker } from "../lambda/asynchronous.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";

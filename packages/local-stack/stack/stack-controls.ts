@@ -59,7 +59,6 @@ export function stackControls(started: StartedStack) {
     refreshAlarms: alarms.refresh,
     alarmValues: alarms.values,
     accessLog: () => apis.flatMap((api) => api.accessLog()),
-    statusCounts: () => sumOf(apis.map((api) => api.statusCounts())),
     problems: () => ({
       /** Calls that policies denied, including writes to log groups. */
       denials: gateway.denials(),
@@ -111,11 +110,4 @@ function queuesOf({ plan, queueUrlOf }: StartedStack) {
       { logicalId, name, arn, url: queueUrlOf(logicalId) },
     ]),
   );
-}
-
-function sumOf(counts: readonly ReadonlyMap<number, number>[]): ReadonlyMap<number, number> {
-  const sum = new Map<number, number>();
-  for (const [status, count] of counts.flatMap((each) => [...each]))
-    sum.set(status, (sum.get(status) ?? 0) + count);
-  return sum;
 }

@@ -4,7 +4,7 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { Alarms } from "../alarms/alarms.ts";
-import type { Gateway } from "../gateway/types.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { AccountConcurrency } from "../lambda/account-concurrency.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { Credentials } from "../lambda/environment.ts";

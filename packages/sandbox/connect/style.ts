@@ -1,4 +1,4 @@
-/** CSS of the pages. All colors keep a contrast of at least 4.5. */
+/** CSS of the pages. */
 export function styleOf(accentColor: string): string {
   return `
 :root { --accent: ${accentColor}; --ink: #172033; --soft: #55607a; --line: #d9deea; --page: #f3f5fa; }

@@ -5,8 +5,8 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
+import type { Gateway } from "@income-events/local-stack/gateway/gateway.ts";
 import { asObject, asString, parseJsonObject } from "@income-events/local-stack/gateway/operation.ts";
-import type { Gateway } from "@income-events/local-stack/gateway/types.ts";
 import { queueRecord } from "@income-events/local-stack/sources/queue-source.ts";
 import { z } from "zod";
 

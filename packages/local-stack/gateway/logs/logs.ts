@@ -1,8 +1,17 @@
 import type { Answer } from "../../http-server.ts";
-import type { LoggedLine, LogPage } from "../../lambda/function-log.ts";
 import { errorAnswer, jsonAnswer } from "../answer.ts";
 import { asString, checkInputs, type JsonObject, type Operation, type Place } from "../operation.ts";
 import { FilterPatternError, parseFilterPattern } from "./filter-pattern.ts";
+
+export type LoggedLine = {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly text: string;
+  readonly position: number;
+};
+
+/** Lines in order; `next` is absent at the end of the log. */
+export type LogPage = { readonly lines: readonly LoggedLine[]; readonly next?: number };
 
 export type LogGroup = {
   readonly name: string;

@@ -105,15 +105,6 @@ describe("a function", () => {
       "Work: it depends on Stream of type AWS::Kinesis::Stream, which the local runner does not run",
     ],
     [
-      "an unknown resource by DependsOn",
-      {
-        ...functionResources("Work"),
-        Work: { Type: "", ...functionResources("Work").Work, DependsOn: ["Cluster"] },
-        Cluster: { Type: "AWS::RDS::DBCluster" },
-      },
-      "Work: it depends on Cluster of type AWS::RDS::DBCluster, which the local runner does not run",
-    ],
-    [
       "a topic, which is ignored where no function needs it",
       {
         ...functionResources("Work", { environment: { TOPIC: { Ref: "Topic" } } }),

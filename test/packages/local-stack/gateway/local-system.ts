@@ -11,8 +11,9 @@ import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
 import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
+import type { Gateway } from "@income-events/local-stack/gateway/gateway.ts";
 import { type GatewayOptions, startGateway } from "@income-events/local-stack/gateway/gateway.ts";
-import type { Gateway, Principal } from "@income-events/local-stack/gateway/types.ts";
+import type { Principal } from "@income-events/local-stack/gateway/types.ts";
 import { type Policy, parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 
 export const region = "eu-central-1";

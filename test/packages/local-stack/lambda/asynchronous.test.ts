@@ -1,7 +1,4 @@
-import {
-  asynchronousPayloadBytes,
-  createAsynchronousInvoker,
-} from "@income-events/local-stack/lambda/asynchronous.ts";
+import { createAsynchronousInvoker } from "@income-events/local-stack/lambda/asynchronous.ts";
 import { realDelay } from "@income-events/local-stack/lambda/delay.ts";
 import type { Outcome } from "@income-events/local-stack/lambda/hosted-function.ts";
 import { isLoop, mostInvocationsInChain, nextTrace } from "@income-events/local-stack/lambda/lineage.ts";
@@ -9,7 +6,6 @@ import { describe, expect, test } from "vitest";
 import { scripted } from "./scripted-function.ts";
 
 const failed: Outcome = { kind: "failed", error: { errorType: "Error", errorMessage: "no" } };
-const returned: Outcome = { kind: "returned", payload: "null" };
 
 /** A delay that advances time at once. */
 function instantly() {
@@ -56,13 +52,6 @@ describe("an asynchronous event", () => {
     expect(await createAsynchronousInvoker(clock.delay, clock.now).invoke(target, "{}")).toBe("given up");
     expect(target.events.length).toBeGreaterThan(3);
     expect(clock.now()).toBeLessThanOrEqual(60_000);
-  });
-
-  test("over 1 MiB is refused", () => {
-    const invoker = createAsynchronousInvoker(async () => {});
-    const target = scripted([returned]);
-    expect(() => invoker.invoke(target, "x".repeat(asynchronousPayloadBytes + 1))).toThrow(RangeError);
-    expect(target.events).toEqual([]);
   });
 
   test("is pending until it has ended, and closing ends its waits", async () => {
