@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { timed } from "../support/program.ts";
 import type { Context } from "./context.ts";
 import { type Measurement, measurements, measurementsOf, rowNames } from "./measurements.ts";
 import { updatePage } from "./page.ts";
@@ -52,11 +53,7 @@ function rowsOf(names: string): readonly Measurement[] {
   }
 }
 
-const began = performance.now();
-const say = (text: string) => {
-  const seconds = String(Math.round((performance.now() - began) / 1000)).padStart(4);
-  process.stderr.write(`${seconds} s  ${text}\n`);
-};
+const say = (text: string) => void process.stderr.write(timed(text));
 // At exit, the run's files are deleted and engines and functions are stopped.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
