@@ -27,8 +27,9 @@ import { type LocalStack, stackControls } from "./stack/stack-controls.ts";
 import { clientsFor, newCredentials, type StackParts } from "./stack/stack-parts.ts";
 import { mappingsOf, startEventSources, startFunction } from "./stack/start-event-sources.ts";
 
-export type { LocalFunction, StackOptions } from "./stack/local-stack.ts";
+export type { StackOptions } from "./stack/local-stack.ts";
 export type { LocalStack } from "./stack/stack-controls.ts";
+export type { LocalFunction } from "./stack/start-event-sources.ts";
 
 const defaultRegion = "eu-central-1";
 const operatorName = "operator";

@@ -10,7 +10,7 @@ import { PlanError } from "./problems.ts";
 /** Values of a template's names. Each function throws a `PlanError` for an unknown name. */
 export type Scope = {
   ref(name: string): unknown;
-  attribute(logicalId: string, attribute: string): unknown;
+  attribute(logicalId: string, attribute: string): string;
   condition(name: string): boolean;
 };
 

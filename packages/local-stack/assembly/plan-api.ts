@@ -121,7 +121,7 @@ export const planUrl: Planner<UrlPlan> = (logicalId, properties, scope) => {
   const parsed = parseProperties(urlSchema, properties, scope);
   return {
     logicalId,
-    url: scope.attributeText(logicalId, "FunctionUrl"),
+    url: scope.attribute(logicalId, "FunctionUrl"),
     function: functionIdOf(parsed.TargetFunctionArn, scope),
   };
 };

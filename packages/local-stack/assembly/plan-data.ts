@@ -33,7 +33,7 @@ export const planQueue: Planner<QueuePlan> = (logicalId, properties, scope) => {
   return {
     logicalId,
     name: scope.name(logicalId),
-    arn: scope.attributeText(logicalId, "Arn"),
+    arn: scope.attribute(logicalId, "Arn"),
     visibilitySeconds: attributes.VisibilityTimeout ?? 30,
     tags: Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value])),
     attributes: Object.fromEntries(
@@ -98,9 +98,9 @@ export const planTable: Planner<TablePlan> = (logicalId, properties, scope) => {
   return {
     logicalId,
     name: scope.name(logicalId),
-    arn: scope.attributeText(logicalId, "Arn"),
+    arn: scope.attribute(logicalId, "Arn"),
     definition,
-    ...(definition.StreamSpecification && { streamArn: scope.attributeText(logicalId, "StreamArn") }),
+    ...(definition.StreamSpecification && { streamArn: scope.attribute(logicalId, "StreamArn") }),
     ...(timeToLive?.Enabled && { timeToLiveAttribute: timeToLive.AttributeName }),
   };
 };
@@ -117,7 +117,7 @@ export const planBucket: Planner<BucketPlan> = (logicalId, properties, scope) =>
       "Use a queue or a table's stream.",
     );
   }
-  return { logicalId, name: scope.name(logicalId), arn: scope.attributeText(logicalId, "Arn") };
+  return { logicalId, name: scope.name(logicalId), arn: scope.attribute(logicalId, "Arn") };
 };
 
 const secretSchema = z.strictObject({

@@ -136,7 +136,7 @@ export const planRule: Planner<RulePlan> = (logicalId, properties, scope) => {
   return {
     logicalId,
     name: scope.name(logicalId),
-    arn: scope.attributeText(logicalId, "Arn"),
+    arn: scope.attribute(logicalId, "Arn"),
     enabled: rule.State === "ENABLED",
     expression: rule.ScheduleExpression,
     targets: rule.Targets.map(({ Arn, Input }) => ({ function: functionIdOf(Arn, scope), input: Input })),

@@ -91,7 +91,7 @@ export function planFunction(
     );
   }
   const name = scope.name(logicalId);
-  const arn = scope.attributeText(logicalId, "Arn");
+  const arn = scope.attribute(logicalId, "Arn");
   const aliasArns = aliases.filter((alias) => alias.startsWith(`${arn}:`));
   const { LoggingConfig } = parsed;
   const environment = parsed.Environment?.Variables ?? {};
@@ -206,7 +206,7 @@ function rolePolicies(roleArn: string, scope: StackScope): Policy[] {
 
 function roleIdOf(roleArn: string, scope: StackScope): string {
   for (const [logicalId, { Type }] of scope.resources) {
-    if (Type === "AWS::IAM::Role" && scope.attributeText(logicalId, "Arn") === roleArn) return logicalId;
+    if (Type === "AWS::IAM::Role" && scope.attribute(logicalId, "Arn") === roleArn) return logicalId;
   }
   throw new PlanError(
     `its role ${roleArn} is not in the stack`,

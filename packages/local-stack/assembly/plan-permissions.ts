@@ -19,7 +19,7 @@ export const planPermission: Planner<ResourcePolicyPlan> = (logicalId, propertie
   const parsed = parseProperties(permissionSchema, properties, scope);
   const arn = isAlias(parsed.FunctionName, scope)
     ? parsed.FunctionName
-    : scope.attributeText(functionIdOf(parsed.FunctionName, scope), "Arn");
+    : scope.attribute(functionIdOf(parsed.FunctionName, scope), "Arn");
   const isService = parsed.Principal.endsWith(".amazonaws.com");
   const equal = present({
     "aws:SourceAccount": parsed.SourceAccount,

@@ -43,7 +43,6 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     stackScope(stack.template, place, options.parameters ?? {}, options.known ?? new Map()),
   );
   if (scope === undefined) throw new UnrunnableAssemblyError(stack.directory, problems.found);
-  problems.add(...unknownParameters(stack, options.parameters ?? {}));
   problems.add(...unknownCallers(scope));
 
   /** Plans every resource of a type. Notes and omits those that cannot be planned. */
@@ -149,19 +148,6 @@ class ProblemList {
       return undefined;
     }
   }
-}
-
-function unknownParameters(
-  { template }: SynthesizedStack,
-  parameters: Readonly<Record<string, string>>,
-): Problem[] {
-  return Object.keys(parameters)
-    .filter((name) => !Object.hasOwn(template.Parameters, name))
-    .map((name) => ({
-      logicalId: name,
-      what: "a value is given for it, and the template has no such parameter",
-      remedy: `Its parameters are ${Object.keys(template.Parameters).join(", ") || "none"}.`,
-    }));
 }
 
 /**

@@ -12,8 +12,6 @@ export type StackScope = Scope & {
   readonly resources: ReadonlyMap<string, TemplateResource>;
   /** @throws PlanError if this machine does not run the resource */
   identity(logicalId: string): Identity;
-  /** An attribute of a resource. @throws PlanError as `identity`, or for an unknown attribute */
-  attributeText(logicalId: string, attribute: string): string;
   name(logicalId: string): string;
 };
 
@@ -59,8 +57,7 @@ export function stackScope(
       if (Object.hasOwn(pseudo, name)) return pseudo[name];
       return parameter(name) ?? scope.identity(name).ref;
     },
-    attribute: (logicalId, attribute) => scope.attributeText(logicalId, attribute),
-    attributeText: (logicalId, attribute) => {
+    attribute: (logicalId, attribute) => {
       const value = scope.identity(logicalId).attributes[attribute];
       if (value !== undefined) return value;
       throw new PlanError(

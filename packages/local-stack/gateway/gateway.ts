@@ -123,7 +123,6 @@ export async function startGateway(options: GatewayOptions) {
   return {
     /** Origin without a trailing slash, for `AWS_ENDPOINT_URL`. */
     url,
-    port,
     /** Account of the local system, in every ARN and QueueUrl. */
     account: options.account,
     region: options.region,

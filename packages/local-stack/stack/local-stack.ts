@@ -1,11 +1,9 @@
-/** Options of a stack on this machine, and its functions. */
+/** Options of a stack on this machine. */
 
 import type { AlarmNotice, AlarmState } from "../alarms/alarms.ts";
 import type { Exchange } from "../api/http-api.ts";
-import type { FunctionPlan } from "../assembly/plan.ts";
 import type { DynamoDbEngine, RunningDynamoDb } from "../engines/dynamodb.ts";
 import type { Delay } from "../lambda/delay.ts";
-import type { HostedFunction } from "../lambda/hosted-function.ts";
 
 export type StackOptions = {
   readonly assembly: string;
@@ -52,11 +50,3 @@ export type StackOptions = {
   /** Waits between retries and until schedules are due. Tests pass one that does not wait. */
   readonly delay?: Delay;
 };
-
-export type LocalFunction = Pick<FunctionPlan, "logicalId" | "name" | "arn" | "memoryMb"> &
-  Omit<HostedFunction, "plan" | "concurrency" | "initErrors" | "close"> & {
-    log(): readonly string[];
-    logBytes(): number;
-    /** Adds a line to its log as if the function had written it. */
-    addToLog(line: string): void;
-  };

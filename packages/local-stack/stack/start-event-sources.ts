@@ -8,7 +8,6 @@ import { type HostedFunction, hostFunction } from "../lambda/hosted-function.ts"
 import type { SourceMetricName } from "../sources/batch-response.ts";
 import { type QueueSource, startQueueSource } from "../sources/queue-source.ts";
 import { type StreamSource, startStreamSource } from "../sources/stream-source.ts";
-import type { LocalFunction } from "./local-stack.ts";
 import { type Clients, clientsFor, newCredentials, type StackParts } from "./stack-parts.ts";
 
 type SourcePlan = StackPlan["sources"][number];
@@ -104,8 +103,11 @@ export function startFunction(
   return { host, log, clients: clientsFor(gateway, credentials, cleanup) };
 }
 
-export function localFunction({ host: { plan, ...host }, log }: StartedFunction): LocalFunction {
+export type LocalFunction = ReturnType<typeof localFunction>;
+
+export function localFunction({ host: { plan, ...host }, log }: StartedFunction) {
   const { logicalId, name, arn, memoryMb } = plan;
+  // `addToLog` adds a line as if the function had written it.
   const { lines, bytes: logBytes, write: addToLog } = log;
   return { logicalId, name, arn, memoryMb, ...host, log: lines, logBytes, addToLog };
 }

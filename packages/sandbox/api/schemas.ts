@@ -123,24 +123,22 @@ export const newerWebhookBodySchema = {
   },
 } as const;
 
-export const newerWebhookSchema = objectSchema({
-  type: { type: "string" },
+const shownWebhook = {
   url: { type: "string" },
   method: { type: "string" },
-  enabled: { type: "boolean" },
   header_names: { type: "array", items: { type: "string" }, description: "Values are secrets: not shown" },
   signed: { type: "boolean", description: "Whether a secret signs bodies" },
+} as const;
+
+export const newerWebhookSchema = objectSchema({
+  type: { type: "string" },
+  ...shownWebhook,
+  enabled: { type: "boolean" },
 });
 
 export const emptySchema = { type: "object", properties: {} } as const;
 
-export const webhookSchema = objectSchema({
-  kind: { type: "string" },
-  url: { type: "string" },
-  method: { type: "string" },
-  header_names: { type: "array", items: { type: "string" }, description: "Values are secrets: not shown" },
-  signed: { type: "boolean", description: "Whether a secret signs bodies" },
-});
+export const webhookSchema = objectSchema({ kind: { type: "string" }, ...shownWebhook });
 
 export const fetchBodySchema = {
   type: "object",

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { LocalFunction } from "@income-events/local-stack/stack/local-stack.ts";
+import type { LocalFunction } from "@income-events/local-stack/stack.ts";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { waitUntilIdle } from "../../support/eventually.ts";

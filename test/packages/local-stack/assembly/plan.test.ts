@@ -71,12 +71,6 @@ describe("parameters", () => {
     expect(plan.functions[0]?.environment).toEqual({ BASE: "http://127.0.0.1:1" });
   });
 
-  test("that the template does not have are refused", async () => {
-    await expect(planned(resources, { template, parameters: { Bass: "x" } })).rejects.toThrow(
-      "Bass: a value is given for it, and the template has no such parameter. Its parameters are Base.",
-    );
-  });
-
   test("without default and value are refused", async () => {
     const bare = { Parameters: { Base: { Type: "String" } } };
     expect(await problemsOf(resources, { template: bare })).toEqual([
