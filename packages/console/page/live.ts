@@ -15,12 +15,18 @@ export const hasMissed = signal(false);
 
 /** Maximum changes to keep; otherwise an hour of events would fill the page. */
 const kept = 500;
+const listeners = new Set<(happening: Happening) => void>();
 let watching: AbortController | undefined;
 let last = 0;
 /** The id of what came last: a new connection goes on after it. */
 let seen = "";
 let pending: Live[] = [];
 let isDrawing = false;
+
+export function onHappening(listener: (happening: Happening) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
 
 /** Watches while the page is seen: a hidden one costs nothing. */
 export function startLive(): void {
@@ -67,6 +73,7 @@ function take(line: TailLine): void {
 function draw(happening: Happening): void {
   last += 1;
   pending.push({ number: last, happening });
+  for (const listener of listeners) listener(happening);
   if (isDrawing) return;
   isDrawing = true;
   // Many at once are one drawing.

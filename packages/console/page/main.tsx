@@ -6,6 +6,7 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/data.css";
 import "./style/rows.css";
+import "./style/picture.css";
 import "./style/document.css";
 import "./style/narrow.css";
 

@@ -166,6 +166,7 @@ describe.skipIf(!hasBrowser)("the console during failures", () => {
     for (const [name, words] of [
       ["Pipeline", "Reading the queues…"],
       ["Alarms", "Reading the alarms…"],
+      ["Queues", "Reading the queues…"],
     ] as const)
       await panel(name, waiting).getByText(words, { exact: true }).waitFor();
     // Unknown values are not shown.

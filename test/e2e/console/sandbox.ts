@@ -91,6 +91,19 @@ export function describeSandbox(use: () => OpenedConsole): void {
     expect(await failed.locator("time").count()).toBe(2);
   });
 
+  it("lets an event run through the picture of the pipeline as a dot, from the provider on", async () => {
+    const { page, stage } = use();
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    await open("/");
+    await isLive();
+    await page.locator("svg [data-node=table]").waitFor();
+    expect(await page.locator("svg .dots circle").count()).toBe(0);
+    const dot = page.locator("svg .dots circle").first().waitFor({ state: "attached" });
+    await stage.run(["trigger", "user.created"]);
+    await dot;
+    await expect.poll(() => page.locator("svg .dots circle").count()).toBe(0);
+  });
+
   it("loses an event in transit, which reconciliation recovers", async () => {
     const { page } = use();
     await open("/sandbox");

@@ -71,6 +71,28 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
 
   describeFixed(() => opened);
 
+  it("chooses light or dark, which the page keeps when it is opened again", async () => {
+    await open("/");
+    const background = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+    const button = page.getByRole("button", { name: /^Theme: / });
+    await button.click();
+    await page.getByRole("button", { name: "Theme: light" }).waitFor();
+    const light = await background();
+    await button.click();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    expect(await background()).toBe(dark);
+    await button.click();
+    await page.emulateMedia({ colorScheme: "light" });
+    expect(await background()).toBe(light);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await background()).toBe(dark);
+    await page.emulateMedia({ colorScheme: "light" });
+  });
+
   it("sends an address to a colleague, whose own console shows the same in their time, with its zone", async () => {
     const id = await trigger("user.created");
     await open(`/events/${id}`);
@@ -118,7 +140,36 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
     }
   });
 
-  it("has no finding of axe with forms open, and no page is wider than 360 px", async () => {
+  it("reaches everything by keyboard, without shortcuts while typing in a field", async () => {
+    await open("/");
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    for (const [letter, name] of [
+      ["e", "Events"],
+      ["u", "Users and accounts"],
+      ["d", "Dead letters"],
+      ["s", "Subscribers"],
+      ["p", "Provider"],
+      ["m", "Mapping"],
+      ["t", "Sandbox"],
+      ["o", "Overview"],
+    ] as const) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(letter);
+      await page.getByRole("heading", { name, level: 1 }).waitFor();
+    }
+    await page.keyboard.press("/");
+    const search = page.getByRole("searchbox");
+    await expect
+      .poll(() => search.evaluate((field) => field === field.ownerDocument.activeElement))
+      .toBe(true);
+    await page.keyboard.type("/?gd");
+    expect(await search.inputValue()).toBe("/?gd");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Find");
+  });
+
+  it("has no finding of axe with dialogs and forms open, and no page is wider than 360 px", async () => {
     const { stack } = opened.stage.system;
     const secret = await webhookSecretOf(stack);
     const headers = {
@@ -140,6 +191,7 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
       await page.getByLabel("The body", { exact: true }).waitFor();
     };
     const states: readonly (readonly [path: string, prepare: () => Promise<void>])[] = [
+      ["/", () => page.keyboard.press("?").then(() => page.getByRole("dialog").waitFor())],
       [`/events/${id}`, reveal],
       ["/subscribers", confirmReplay],
       [

@@ -20,11 +20,14 @@ export function describeWalk(opened: () => OpenedConsole): () => string {
     opened().stage.system.stack.gateway.calls().get(`operator ${action}`) ?? 0;
 
   let eventId = "";
-  it("shows a verdict and the pipeline's queues first, and an event as it comes, which is stored", async () => {
+  it("shows a verdict and the pipeline first, and an event as it comes, which is stored", async () => {
     await open("/");
     await panel("Verdict").getByRole("heading", { name: "No problems" }).waitFor();
-    for (const name of [...kinds, "fetch", "checks", "erase", "subscriber/everything"])
-      await panel("Queues in numbers").getByRole("rowheader", { name, exact: true }).waitFor();
+    await page()
+      .getByRole("img", { name: /Webhooks come in/ })
+      .waitFor();
+    for (const part of [...kinds, "provider", "table", "relay", "fetch", "erase", "subscriber/everything"])
+      await page().locator(`svg [data-node="${part}"]`).waitFor();
     await page().getByRole("link", { name: "Sandbox" }).click();
     await page().getByText("Live", { exact: true }).first().waitFor();
     await page().getByLabel("Type").selectOption("user.created");

@@ -6,7 +6,7 @@ import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { searchWord } from "../route.ts";
-import { useStage } from "../stage.ts";
+import { theme, useStage } from "../stage.ts";
 import { Choice } from "./data.tsx";
 import { Panel } from "./panel.tsx";
 
@@ -57,6 +57,7 @@ const height = 180;
 /** A line for each, in the colours of the theme, as wide as the page allows; the figures stand beside it. */
 function Lines({ label, times, lines }: LinesProps) {
   const box = useRef<HTMLDivElement>(null);
+  const { value: chosen } = theme;
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
@@ -72,7 +73,7 @@ function Lines({ label, times, lines }: LinesProps) {
       resize.disconnect();
       plot.destroy();
     };
-  }, [`${times.at(-1)} ${JSON.stringify(lines)}`]);
+  }, [chosen, `${times.at(-1)} ${JSON.stringify(lines)}`]);
   return (
     <div ref={box} class="plot" role="img" aria-label={label}>
       {lines.map(({ name }, index) => (

@@ -9,6 +9,7 @@ import { happenings } from "../live.ts";
 import { Action } from "../parts/action.tsx";
 import { Figure, Table } from "../parts/data.tsx";
 import { Command, deadLettersPath, Panel, Period, Time } from "../parts/panel.tsx";
+import { Pipeline } from "../parts/pipeline.tsx";
 import { Plots } from "../parts/plots.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { useStage } from "../stage.ts";
@@ -20,26 +21,37 @@ export function Overview() {
   const alarms = useLoaded<{ readonly alarms: readonly StackAlarm[] }>("/api/alarms", pace.alarms);
   const latency = useLoaded<Latency>("/api/latency", pace.alarms);
   const queues = status.data?.queues ?? [];
+  const codes = (doctor.data?.findings ?? []).flatMap(({ code, severity }) =>
+    severity === "info" ? [] : code,
+  );
+  const provider = codes.includes("provider-down")
+    ? "does not answer"
+    : codes.some((code) => code === "token-refused" || code === "token-missing")
+      ? "refuses the token"
+      : undefined;
   return (
     <>
       <Verdict diagnosis={doctor.data} error={doctor.error} queues={queues} onDone={doctor.reload} />
       <Panel title="Pipeline" error={status.error}>
-        {status.data === undefined && status.error === undefined && <p class="quiet">Reading the queues…</p>}
-        {status.data !== undefined && (
-          <>
-            <Numbers latency={latency.data} />
-            <Queues queues={queues} />
-          </>
-        )}
+        <Pipeline queues={queues} provider={provider} />
+        {status.data === undefined ? <Asking error={status.error} /> : <Numbers latency={latency.data} />}
       </Panel>
       <Plots />
       <Alarms alarms={alarms.data?.alarms} error={alarms.error} />
+      <Panel title="Queues" error={undefined}>
+        {status.data === undefined ? <Asking error={status.error} /> : <Queues queues={queues} />}
+      </Panel>
       <Panel title="Latest events">
         <Ticker most={12} />
       </Panel>
       <Cost />
     </>
   );
+}
+
+/** Shown instead of zeros until the first answer. */
+function Asking({ error }: { readonly error: string | undefined }) {
+  return error === undefined ? <p class="quiet">Reading the queues…</p> : null;
 }
 
 function Numbers({ latency }: { readonly latency: Latency | undefined }) {
