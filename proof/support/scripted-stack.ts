@@ -3,14 +3,10 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
 import type { Fault } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import {
-  type ProviderAnswer,
-  type ProviderRequest,
-  startTestProvider,
-} from "@income-events/local-stack/provider.ts";
 import { startStack } from "@income-events/local-stack/stack.ts";
 import type { synthesizeProduct } from "../../scripts/product-assembly.ts";
 import compressed from "../../stages/compressed.json" with { type: "json" };
+import { type ProviderAnswer, type ProviderRequest, startTestProvider } from "./test-provider.ts";
 
 /** What a run of tests shares. */
 export type StackSource = {

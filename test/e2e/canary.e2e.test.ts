@@ -1,7 +1,7 @@
-import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
+import type { ProviderAnswer } from "../../proof/support/test-provider.ts";
 import { originsOfCodes } from "../../scripts/documents/logs-page.ts";
 import type { StoredMessage } from "../support/canary-stage.ts";
 import { eventually } from "../support/eventually.ts";

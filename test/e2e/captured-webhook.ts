@@ -1,6 +1,6 @@
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import type { System } from "@income-events/local-stack/system.ts";
+import { startTestProvider } from "../../proof/support/test-provider.ts";
 
 /** Registration path of each kind's webhook. */
 const paths = {

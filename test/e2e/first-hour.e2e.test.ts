@@ -1,10 +1,10 @@
 import type { AlarmNotice } from "@income-events/local-stack/alarms/alarms.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { requestOfQueues, requestsAtRest } from "../../proof/bench/price/idle.ts";
 import { makeToken } from "../../proof/support/scripted-stack.ts";
+import { startTestProvider } from "../../proof/support/test-provider.ts";
 import { fastEngine } from "../support/engines.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 

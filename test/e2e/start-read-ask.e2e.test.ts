@@ -1,8 +1,8 @@
 import { subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { identify } from "../../domain/event/envelope.ts";
+import { startTestProvider } from "../../proof/support/test-provider.ts";
 import { eventually } from "../support/eventually.ts";
 import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";
 import { webhookSecretOf } from "../support/operated-stage.ts";

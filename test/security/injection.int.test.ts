@@ -1,4 +1,3 @@
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { ProviderApi } from "../../adapters/provider/provider-api.ts";
@@ -10,6 +9,7 @@ import { receiver } from "../../functions/receive/receiver.ts";
 import { log } from "../../functions/runtime/log.ts";
 import { consumer } from "../../functions/store/consumer.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
+import { startTestProvider, type TestProvider } from "../../proof/support/test-provider.ts";
 import { context, httpEvent, sqsEvent } from "../functions/support/lambda.ts";
 
 /** Characters that start a new line somewhere: in a log, a terminal, a header, a page. */

@@ -1,16 +1,16 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Fault } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import {
-  type ProviderAnswer,
-  type ProviderRequest,
-  startTestProvider,
-} from "@income-events/local-stack/provider.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
 import { legalHolds } from "../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { drain, readItems, readObjects, textOfBytes, textOfItem } from "../../proof/scenario/snapshot.ts";
+import {
+  type ProviderAnswer,
+  type ProviderRequest,
+  startTestProvider,
+} from "../../proof/support/test-provider.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
 import { fastEngine, shortPollMs } from "./engines.ts";
 import { synthesizeProduct } from "./running-product.ts";

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Registry, startRegistry } from "../../scripts/registry/registry.ts";
 import { type Program, startProgram } from "./program.ts";
+import { type Registry, startRegistry } from "./registry.ts";
 
 const runFile = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");

@@ -1,6 +1,6 @@
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { failureFrom, get, limits, noon, providerApiFixture } from "./provider-api-fixture.ts";
 
 const fixture = providerApiFixture();

@@ -1,4 +1,3 @@
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
@@ -6,6 +5,7 @@ import type { TokenRefusals } from "../../../adapters/provider/token-refusals.ts
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import { parseTokenSecret } from "../../../domain/fetch/token.ts";
+import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits, unlimited } from "../../support/provider-limits.ts";
 

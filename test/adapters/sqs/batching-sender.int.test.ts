@@ -1,11 +1,11 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { batchingSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { CountdownLatch } from "../../../functions/fetch/fetcher.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem } from "../../support/engines.ts";
 
 let queueUrl: string;

@@ -1,8 +1,8 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { mayHoldOthers, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 /** A queue that returns scripted batches, because SQS determines its own order. */

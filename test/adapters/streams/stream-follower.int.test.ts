@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { followStream, streamOf } from "../../../adapters/streams/stream-follower.ts";
+import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import {
   describeOnEachTable,
   startTestSystem,

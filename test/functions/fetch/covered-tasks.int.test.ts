@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serviceClock } from "../../../adapters/aws/client.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { messageDigest } from "../../../domain/fetch/document.ts";
+import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";

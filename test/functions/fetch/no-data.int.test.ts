@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { describe, expect, test } from "vitest";
 import { subjectReads } from "../../../adapters/dynamodb/subject-reads.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { documentAnswer } from "../../../functions/read/document-answer.ts";
+import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, noon } from "../support/fetcher-fixture.ts";
 import { provider, started } from "../support/fetcher-settings.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { waiting } from "../../../domain/core/failures.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import {
   accountsPath,

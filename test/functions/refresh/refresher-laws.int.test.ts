@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import fc from "fast-check";
 import { decodeJwt, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,6 +6,7 @@ import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
+import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";

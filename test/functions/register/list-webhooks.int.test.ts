@@ -1,8 +1,8 @@
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { listWebhooks } from "../../../functions/register/list-webhooks.ts";
+import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 
 const ownWebhooks: readonly OwnWebhook[] = [

@@ -1,8 +1,3 @@
-import {
-  type ProviderAnswer,
-  startTestProvider,
-  type TestProvider,
-} from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
@@ -13,6 +8,11 @@ import { webhookKinds } from "../../../domain/event/events.ts";
 import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { registrar } from "../../../functions/register/registrar.ts";
+import {
+  type ProviderAnswer,
+  startTestProvider,
+  type TestProvider,
+} from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits, unlimited } from "../../support/provider-limits.ts";
 import { noRefusals } from "../../support/tokens.ts";

@@ -1,6 +1,6 @@
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { guardedApi, unguardedApi } from "../../../functions/runtime/provider-client.ts";
+import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { provider } from "../support/fetcher-settings.ts";
 

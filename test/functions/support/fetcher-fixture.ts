@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
@@ -29,6 +28,7 @@ import type { State } from "../../../domain/state/state.ts";
 import type { FetcherDependencies } from "../../../functions/fetch/fetch-document.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
 import { keptPages } from "../../../functions/fetch/read-pages.ts";
+import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { fetchedDocuments } from "./fetched-documents.ts";
 import { provider, started } from "./fetcher-settings.ts";

@@ -1,4 +1,3 @@
-import { type ProviderAnswer, startTestProvider } from "@income-events/local-stack/provider.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
 import type { SQSEvent } from "aws-lambda";
 import { beforeEach, onTestFinished } from "vitest";
@@ -9,6 +8,7 @@ import { messageDigest } from "../../../domain/fetch/document.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { type DocumentTask, documentTask, writeTask } from "../../../domain/fetch/task.ts";
 import { keptPages } from "../../../functions/fetch/read-pages.ts";
+import { type ProviderAnswer, startTestProvider } from "../../../proof/support/test-provider.ts";
 import { fetchedDocuments } from "./fetched-documents.ts";
 import { fetcherFixture, income, noon } from "./fetcher-fixture.ts";
 import { provider } from "./fetcher-settings.ts";

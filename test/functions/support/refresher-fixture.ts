@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import {
-  type ProviderAnswer,
-  startTestProvider,
-  type TestProvider,
-} from "@income-events/local-stack/provider.ts";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
+import {
+  type ProviderAnswer,
+  startTestProvider,
+  type TestProvider,
+} from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";

@@ -1,11 +1,11 @@
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { S3Client } from "@aws-sdk/client-s3";
-import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import {
   type StreamSourceOptions,
   startStreamSource,
 } from "@income-events/local-stack/sources/stream-source.ts";
 import { describe, expect, test } from "vitest";
+import { startTestProvider } from "../../../../proof/support/test-provider.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { scripted } from "../lambda/scripted-function.ts";
 import { streamPlan } from "./stream-plan.ts";

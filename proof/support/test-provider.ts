@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { bodyOf, closeServer, keepAliveTimeout, listen } from "./http-server.ts";
+import { bodyOf, closeServer, keepAliveTimeout, listen } from "@income-events/local-stack/http-server.ts";
 
 export type ProviderRequest = {
   readonly method: string;
