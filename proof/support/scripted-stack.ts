@@ -4,8 +4,8 @@ import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb
 import type { Fault } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { startStack } from "@income-events/local-stack/stack.ts";
-import type { synthesizeProduct } from "../../scripts/product-assembly.ts";
 import compressed from "../../stages/compressed.json" with { type: "json" };
+import type { synthesizeProduct } from "./product-assembly.ts";
 import { type ProviderAnswer, type ProviderRequest, startTestProvider } from "./test-provider.ts";
 
 /** What a run of tests shares. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { readDeadLetters, readItems } from "../../proof/scenario/snapshot.ts";
-import type { ProductAssembly } from "../../scripts/product-assembly.ts";
+import type { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { sendFollowed } from "../support/followed-webhook.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";

@@ -14,7 +14,7 @@ import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import { hrefOfDocument } from "../../domain/message/document-reference.ts";
-import { synthesizeProduct } from "../../scripts/product-assembly.ts";
+import { synthesizeProduct } from "../../proof/support/product-assembly.ts";
 import { fastEngine } from "../support/engines.ts";
 
 const income = { endpoint: "income" };

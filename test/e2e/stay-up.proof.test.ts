@@ -9,7 +9,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ProductAssembly } from "../../scripts/product-assembly.ts";
+import type { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { runCommand } from "../support/command-line.ts";
 import { contractMessage } from "../support/contract-message.ts";
 import { eventually } from "../support/eventually.ts";

@@ -4,7 +4,7 @@ import { type Progress, type System, startSystem } from "@income-events/local-st
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
 import { inject } from "vitest";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
-import { ProductAssembly } from "../../scripts/product-assembly.ts";
+import { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { fastEngine, shortPollMs } from "./engines.ts";
 
 /** The synthesized product, running with a sandbox. */

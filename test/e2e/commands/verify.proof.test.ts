@@ -11,7 +11,7 @@ import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readItems } from "../../../proof/scenario/snapshot.ts";
-import type { ProductAssembly } from "../../../scripts/product-assembly.ts";
+import type { ProductAssembly } from "../../../proof/support/product-assembly.ts";
 import { runCommand } from "../../support/command-line.ts";
 import { fastEngine } from "../../support/engines.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";

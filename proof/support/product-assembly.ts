@@ -3,8 +3,8 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { synthesize } from "../lib/app.ts";
-import { type Bundler, createBundler } from "../lib/function/bundle.ts";
+import { synthesize } from "../../lib/app.ts";
+import { type Bundler, createBundler } from "../../lib/function/bundle.ts";
 
 const resource = z.looseObject({
   Type: z.string(),
@@ -16,7 +16,7 @@ const assets = z.object({
   files: z.record(z.string(), z.object({ source: z.object({ path: z.string() }) })),
 });
 
-const repository = join(import.meta.dirname, "..");
+const repository = join(import.meta.dirname, "../..");
 
 let bundler: Promise<Bundler> | undefined;
 
