@@ -5,12 +5,12 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { writeDeadline } from "../../domain/readiness/stored-readiness.ts";
 import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { fifoOrder } from "../scenario/clients.ts";
 import type { ScriptedStack } from "../support/scripted-stack.ts";
+import { signedFetch } from "../support/signed-fetch.ts";
 import { account } from "./receiving-scenarios.ts";
 import { type Condition, type Conditions, keyRevoked, outOfOrder, times } from "./scenario.ts";
 

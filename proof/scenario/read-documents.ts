@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import type { SubscriberCaller } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { z } from "zod";
+import { signedFetch } from "../support/signed-fetch.ts";
 
 /** A document version that a message announces. */
 export type AnnouncedDocument = {

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { addressesOf } from "@income-events/local-stack/addresses.ts";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -8,6 +7,7 @@ import { z } from "zod";
 import { hrefOfDocument } from "../../domain/message/document-reference.ts";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { readItems } from "../../proof/scenario/snapshot.ts";
+import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { fixtureText } from "../fixtures/field/fixture-text.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";

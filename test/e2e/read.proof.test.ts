@@ -2,7 +2,6 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
@@ -15,6 +14,7 @@ import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import { hrefOfDocument } from "../../domain/message/document-reference.ts";
 import { synthesizeProduct } from "../../proof/support/product-assembly.ts";
+import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { fastEngine } from "../support/engines.ts";
 
 const income = { endpoint: "income" };

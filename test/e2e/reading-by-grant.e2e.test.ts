@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
 import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
@@ -26,6 +25,7 @@ import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { createBundler } from "../../lib/function/bundle.ts";
 import type { CodeOf } from "../../lib/function/pipeline-function.ts";
 import { readDocument } from "../../packages/subscriber/read-document.ts";
+import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { documentRead } from "../domain/samples.ts";
 import { fastEngine } from "../support/engines.ts";
 

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { readProject } from "@income-events/local-stack/synthesis/project.ts";
 import { runApp } from "@income-events/local-stack/synthesis/synthesize.ts";
 import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { exampleOf } from "../../scripts/documents/examples.ts";
 import { fastEngine } from "../support/engines.ts";
 

@@ -51,7 +51,7 @@ export async function startProduct(
 }
 
 /**
- * Synthesizes the product as `synthesizeProduct` of scripts/product-assembly.ts does, but once for all files
+ * Synthesizes the product as `synthesizeProduct` of proof/support/product-assembly.ts does, but once for all files
  * of the run.
  * @param changes settings that replace the stage's, by group; a stage without a file uses the settings of
  * `local`

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { S3Client } from "@aws-sdk/client-s3";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { expect } from "vitest";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
+import { signedFetch } from "../../../proof/support/signed-fetch.ts";
 import type { CanaryDriver } from "./canary-driver.ts";
 
 /** Provocations of the read API's codes, in order. */

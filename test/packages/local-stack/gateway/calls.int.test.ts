@@ -13,8 +13,8 @@ import {
   SQSClient,
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { afterAll, describe, expect, test } from "vitest";
+import { signedFetch } from "../../../../proof/support/signed-fetch.ts";
 import { clients, queueArn, region, startLocalSystem } from "./local-system.ts";
 
 const system = await startLocalSystem();

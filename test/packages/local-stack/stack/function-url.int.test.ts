@@ -1,6 +1,6 @@
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signedFetch } from "../../../../proof/support/signed-fetch.ts";
 import { functionResources } from "../../../support/assembly.ts";
 import { started } from "./started.ts";
 

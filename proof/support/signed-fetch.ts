@@ -1,4 +1,4 @@
-import { authorizationFor } from "../gateway/signature.ts";
+import { authorizationFor } from "@income-events/local-stack/gateway/signature.ts";
 
 export type Signing = {
   readonly region?: string;
