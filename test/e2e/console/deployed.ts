@@ -52,7 +52,7 @@ export function describeDeployed(use: () => OpenedConsole): void {
     const started = performance.now();
     const page = await openDeployed();
     const isShown = async () => {
-      await page.getByRole("region", { name: "Verdict" }).getByRole("heading").first().waitFor();
+      await page.getByRole("region", { name: "Verdict" }).getByRole("heading", { level: 2 }).waitFor();
       await page.locator("section.verdict:not(.verdict-waiting)").waitFor();
       await page.getByRole("region", { name: "Queues in numbers" }).getByRole("rowheader").first().waitFor();
       await page.getByRole("img", { name: "Messages a minute" }).first().waitFor();

@@ -11,7 +11,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
   const press = (name: string) => use().page.getByRole("button", { name, exact: true }).click();
-  const verdict = () => panel("Verdict").getByRole("heading");
+  const verdict = () => panel("Verdict").getByRole("heading", { level: 2 });
   const isLive = () => use().page.getByText("Live", { exact: true }).first().waitFor();
 
   it("connects an account as its user would, and watches it arrive", async () => {
@@ -66,6 +66,9 @@ export function describeSandbox(use: () => OpenedConsole): void {
     const sent = await stage.run(["trigger", "endpoint.updated", "income", ...about, "--json"]);
     const { id } = triggered.parse(sent.json());
     await open(`/events/${id}?account=${accounts[0]}`);
+    await panel("endpoint.updated")
+      .getByRole("link", { name: accounts[0] ?? "", exact: true })
+      .waitFor();
     const steps = panel("Timeline").getByRole("listitem");
     const failed = steps.filter({ hasText: "call 1 to the provider the provider answered 503" });
     const isThere = async () => {
@@ -142,7 +145,7 @@ export function describeFixed(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
   const press = (name: string) => use().page.getByRole("button", { name, exact: true }).click();
-  const verdict = () => panel("Verdict").getByRole("heading");
+  const verdict = () => panel("Verdict").getByRole("heading", { level: 2 });
 
   it("shows that a cause is fixed, and when its alarm clears, which it then does", async () => {
     const { page, stage, passAlarmTime } = use();
