@@ -12,6 +12,8 @@ export type WorkQueue = {
   readonly name: string;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
+  /** Whether the stage's own functions read it. A subscriber can have the name of such a queue. */
+  readonly isOwn?: true;
 };
 
 export type SubscriberQueue = Subscriber & Pick<WorkQueue, "queueUrl" | "deadLetterQueueUrl">;
@@ -58,6 +60,7 @@ export function workQueue({ output }: Pick<Outputs, "output">, name: OwnQueue): 
     name,
     queueUrl: output(`${prefix}QueueUrl`),
     deadLetterQueueUrl: output(`${prefix}DeadLetterQueueUrl`),
+    isOwn: true,
   };
 }
 
@@ -148,13 +151,9 @@ async function neverRead(
   metrics: QueueMetrics,
 ): Promise<ReadonlySet<string>> {
   const held = queues
-    .filter(({ name, queueUrl }) => !isOwn(name) && waiting(queueUrl) > 0)
+    .filter(({ isOwn, queueUrl }) => isOwn !== true && waiting(queueUrl) > 0)
     .map(({ queueUrl }) => queueUrl);
   if (held.length === 0) return new Set();
   const asked = await metrics.lastAsked(held);
   return new Set(held.filter((url) => !asked.has(url)));
-}
-
-function isOwn(name: string): boolean {
-  return ownQueues.some((own) => own === name);
 }

@@ -92,9 +92,8 @@ test("a subscriber's queue with messages and without receive calls was never rea
     await emptyQueue("never-sent"),
   ];
   await sqs.send(new ReceiveMessageCommand({ QueueUrl: read, VisibilityTimeout: 0 }));
-  const queues = [...[unread, read, empty].map((url) => ["subscriber/x", url]), ["users", own]].map(
-    ([name = "", queueUrl = ""]) => ({ name, queueUrl, deadLetterQueueUrl: empty }),
-  );
+  const queueOf = (queueUrl: string) => ({ name: "users", queueUrl, deadLetterQueueUrl: empty });
+  const queues = [...[unread, read, empty].map(queueOf), { ...queueOf(own), isOwn: true as const }];
   const statuses = await queueStatuses(queues, { sqs, cloudWatch: cloudwatch }, () => new Date());
   expect(statuses.map(({ neverRead }) => neverRead)).toEqual([true, undefined, undefined, undefined]);
 });

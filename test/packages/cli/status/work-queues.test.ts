@@ -28,6 +28,7 @@ describe("the queues of a stage", () => {
         name,
         queueUrl: `${prefix}QueueUrl`,
         deadLetterQueueUrl: `${prefix}DeadLetterQueueUrl`,
+        isOwn: true,
       })),
       {
         name: "subscriber/billing",
