@@ -43,13 +43,13 @@ export function sizeOf(parts: Parts): number {
 /** The content codings that `decoded` supports, for the header `Accept-Encoding`. */
 export const acceptEncoding = "gzip, deflate, br, zstd";
 
-type Decode = (bytes: Uint8Array, limit: Pick<ZlibOptions, "maxOutputLength">) => Promise<Uint8Array>;
+const gzip = promisify(gunzip);
+const zlib = promisify(inflate);
+const raw = promisify(inflateRaw);
 
-const gzip: Decode = promisify(gunzip);
-const zlib: Decode = promisify(inflate);
-const raw: Decode = promisify(inflateRaw);
-
-const decoders: Readonly<Record<string, Decode>> = {
+const decoders: Readonly<
+  Record<string, (bytes: Uint8Array, limit: Pick<ZlibOptions, "maxOutputLength">) => Promise<Uint8Array>>
+> = {
   gzip,
   "x-gzip": gzip,
   // Senders use either the zlib format or raw deflate under this name.

@@ -75,8 +75,6 @@ export function itemReader(client: DynamoDBClient, TableName: string): ReadKey {
   };
 }
 
-type Batch = { readonly keys: Map<string, Key>; readonly items: Promise<ReadonlyMap<string, Item>> };
-
 /**
  * Concurrent reads share one request and its failure.
  * @param attributes to read, which include the keys; absent: all
@@ -86,8 +84,8 @@ export function batchingReader(
   tableName: string,
   attributes?: readonly string[],
 ): ReadKey {
-  let open: Batch | undefined;
-  const openBatch = (): Batch => {
+  let open: ReturnType<typeof openBatch> | undefined;
+  const openBatch = () => {
     const keys = new Map<string, Key>();
     const items = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
       // Later calls must not get the result of this read.

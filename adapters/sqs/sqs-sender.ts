@@ -1,12 +1,11 @@
 import {
-  type BatchResultErrorEntry,
   ChangeMessageVisibilityBatchCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { batchesOf } from "../../domain/core/batches.ts";
-import { type Failure, failureOf } from "../../domain/core/failures.ts";
+import { type Failure, failureOf, retryable } from "../../domain/core/failures.ts";
 
 /**
  * A message to send. `reason`, which dead-letter queues show, and `returns` (see `domain/recovery/dead-letter.ts`)
@@ -65,9 +64,6 @@ export function singleSender(client: SQSClient): Send {
   return (queueUrl, messages) => Promise.all(messages.map((message) => sendOne(queueUrl, message)));
 }
 
-/** Why SQS did not accept a message. `isTransient`: by SQS's own fault, for this message alone. */
-type Refusal = { readonly failure: Failure; readonly isTransient: boolean };
-
 /** The SDK retries failed requests. This retries, once, the messages that SQS did not accept by its own fault. */
 async function sendBatch(
   client: SQSClient,
@@ -82,24 +78,25 @@ async function sendBatch(
   return [...batch.keys()].map((id) => refusalOf(id)?.failure);
 }
 
+/** @returns why SQS did not accept a message, by id. `isTransient`: by SQS's own fault, for this message alone */
 async function requestBatch(
   client: SQSClient,
   queueUrl: string,
   batch: ReadonlyMap<string, Outgoing>,
-): Promise<ReadonlyMap<string, Refusal>> {
+): Promise<ReadonlyMap<string, { readonly failure: Failure; readonly isTransient: boolean }>> {
   const Entries = [...batch].map(([Id, message]) => ({ Id, ...contentOf(message) }));
   try {
     const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-    return new Map(Failed.map(({ Id = "", ...entry }) => [Id, refusalOfEntry(entry)]));
+    return new Map(
+      Failed.map(({ Id = "", Code = "unknown", SenderFault }) => {
+        const { failure } = retryable(`SQS: ${Code}`);
+        return [Id, { failure, isTransient: SenderFault === false }];
+      }),
+    );
   } catch (error) {
     const refusal = { failure: failureOf(error), isTransient: false };
     return new Map([...batch.keys()].map((id) => [id, refusal]));
   }
-}
-
-function refusalOfEntry({ Code = "unknown", SenderFault }: Omit<BatchResultErrorEntry, "Id">): Refusal {
-  const failure: Failure = { type: "retryable", reason: `SQS: ${Code}`, delayInSeconds: 0 };
-  return { failure, isTransient: SenderFault === false };
 }
 
 function contentOf(message: Outgoing) {

@@ -12,17 +12,6 @@ import {
 import type { MappedHeaders } from "./mapping-source.ts";
 import { escapePattern } from "./subjects.ts";
 
-/** A list or an object that contains the current position. */
-type Open = {
-  readonly isObject: boolean;
-  /** Where its first member or element may start. */
-  readonly start: number;
-  /** Where the last kept member ends; absent before the first. */
-  keptEnd?: number;
-  /** Whether the next string is a member's name. */
-  isBeforeName: boolean;
-};
-
 /**
  * Removes fields from JSON text by name, at any depth. The rest of the text is unchanged. Uses no more memory
  * than the text itself.
@@ -45,7 +34,16 @@ export function withoutFields(text: string, names: ReadonlySet<string>): string 
  * is last.
  */
 function* fieldsIn(text: string, names: ReadonlySet<string>): Generator<Span> {
-  const open: Open[] = [];
+  /** The lists and objects that contain the current position. */
+  const open: {
+    readonly isObject: boolean;
+    /** Where its first member or element may start. */
+    readonly start: number;
+    /** Where the last kept member ends; absent before the first. */
+    keptEnd?: number;
+    /** Whether the next string is a member's name. */
+    isBeforeName: boolean;
+  }[] = [];
   const end = (at: number) => {
     const around = open.at(-1);
     if (around !== undefined) around.keptEnd = at;

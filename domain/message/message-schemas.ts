@@ -1,5 +1,5 @@
 import type { EventType, Outcome } from "../event/events.ts";
-import type { MissingReason } from "../readiness/readiness.ts";
+import type { missingReasons } from "../readiness/readiness.ts";
 import {
   attributes,
   count,
@@ -35,22 +35,6 @@ export type MessageType =
 export function messageSource(stage: string): string {
   return `/income-events/${stage}`;
 }
-
-/**
- * The contract with subscribers, and the only source of message types, the reader's checks and the
- * documentation. How it may change: docs/adr/0013-what-subscribers-rely-on.md. Not part of any function's
- * bundle.
- */
-type Contract = {
-  readonly sentWhen: string;
-  readonly time: string;
-  /**
-   * Which messages supersede each other by `sequence`. Either every message reports the subject's full state,
-   * or only messages of one type do: news of an endpoint does not tell which data is stored.
-   */
-  readonly newestOf: "subject" | "subject and type";
-  readonly data: ObjectSchema;
-};
 
 const userId = text("The provider's id of the user.");
 const accountId = text("The provider's id of the account.");
@@ -199,7 +183,7 @@ const reasons = [
   "tooFewDays",
   "failing",
   "deadLetter",
-] as const satisfies readonly MissingReason[];
+] as const satisfies typeof missingReasons;
 const missing = list(
   object(
     {
@@ -283,6 +267,11 @@ const readinessContract = {
   },
 } as const;
 
+/**
+ * The contract with subscribers, and the only source of message types, the reader's checks and the
+ * documentation. How it may change: docs/adr/0013-what-subscribers-rely-on.md. Not part of any function's
+ * bundle.
+ */
 export const contract = {
   "user.created": { ...aboutUser, sentWhen: "A user was created." },
   "user.updated": { ...aboutUser, sentWhen: "A user was changed." },
@@ -364,7 +353,19 @@ export const contract = {
       {},
     ),
   },
-} as const satisfies Record<MessageType, Contract>;
+} as const satisfies Record<
+  MessageType,
+  {
+    readonly sentWhen: string;
+    readonly time: string;
+    /**
+     * Which messages supersede each other by `sequence`. Either every message reports the subject's full state,
+     * or only messages of one type do: news of an endpoint does not tell which data is stored.
+     */
+    readonly newestOf: "subject" | "subject and type";
+    readonly data: ObjectSchema;
+  }
+>;
 
 export type MessageOf<Type extends MessageType> = Type extends MessageType
   ? TypeOf<typeof attributes> & { readonly type: Type; readonly data: DataOf<Type> }

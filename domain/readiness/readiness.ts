@@ -46,7 +46,6 @@ export function parseReadinessSettings(value: unknown): ReadinessSettings | unde
 }
 
 export const missingReasons = ["notAnnounced", "none", "tooFewDays", "failing", "deadLetter"] as const;
-export type MissingReason = (typeof missingReasons)[number];
 
 /** A document that was read after the connection began. Without a `digest`, the provider has no data. */
 export type Reading = {
@@ -70,7 +69,10 @@ export type Announcement = {
     readonly digest: string;
     readonly announced: number;
   }[];
-  readonly missing: readonly { readonly endpoint: string; readonly reason: MissingReason }[];
+  readonly missing: readonly {
+    readonly endpoint: string;
+    readonly reason: (typeof missingReasons)[number];
+  }[];
 };
 
 /** Which awaited endpoints were read for an account's connection. Times are milliseconds since 1970. */
@@ -296,7 +298,7 @@ function missingIn(
   });
 }
 
-function reasonOf(reading: Reading | undefined, minDays = 0): MissingReason | undefined {
+function reasonOf(reading: Reading | undefined, minDays = 0): (typeof missingReasons)[number] | undefined {
   if (reading === undefined) return "notAnnounced";
   if (reading.digest === undefined) return "none";
   return (reading.days ?? 0) < minDays ? "tooFewDays" : undefined;

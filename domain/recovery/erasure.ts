@@ -36,14 +36,13 @@ export const eraseSteps = [
   "undelivered changes",
   "messages",
 ] as const;
-export type EraseStep = (typeof eraseSteps)[number];
 
 /** Objects that an erasure must read to find out whom they mention. */
 const refusedKinds = ["archived dead letters", "large bodies", "undelivered changes"] as const;
 export type RefusedKind = (typeof refusedKinds)[number];
 
 /** The objects that each step reads. */
-export const objectsReadBy: Readonly<Partial<Record<EraseStep, RefusedKind>>> = {
+export const objectsReadBy: Readonly<Partial<Record<EraseTask["next"], RefusedKind>>> = {
   "dead letters": "archived dead letters",
   bodies: "large bodies",
   "undelivered changes": "undelivered changes",
@@ -67,7 +66,7 @@ export type EraseTask = {
   readonly correlationId?: string;
   /** The second pass removes data that running functions wrote during the first. */
   readonly pass: 1 | 2;
-  readonly next: EraseStep;
+  readonly next: (typeof eraseSteps)[number];
   /** The subject and everything that belongs to it. Empty before these are found. */
   readonly erased: readonly Subject[];
   /**

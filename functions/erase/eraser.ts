@@ -8,7 +8,6 @@ import { messageOfErasure } from "../../domain/message/message.ts";
 import {
   addRemoved,
   correlationOfErasure,
-  type EraseStep,
   type EraseTask,
   objectsReadBy,
   readEraseTask,
@@ -126,7 +125,7 @@ function outcomeOf(task: EraseTask, next: EraseTask | undefined): StepOutcome {
  * dead letters of `erase`.
  * @throws retryable failure
  */
-function failWhileRefused(step: EraseStep, { refused }: EraseTask): void {
+function failWhileRefused(step: EraseTask["next"], { refused }: EraseTask): void {
   const kind = objectsReadBy[step];
   if (kind !== undefined && refused.includes(kind)) throw retryable(`S3 refuses ${kind}`);
 }

@@ -1,5 +1,9 @@
 import middy from "@middy/core";
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from "aws-lambda";
+import type {
+  Context,
+  APIGatewayProxyEventV2 as Event,
+  APIGatewayProxyStructuredResultV2 as Result,
+} from "aws-lambda";
 import { plainBody } from "../../adapters/aws/content.ts";
 import { type OverflowBucket, sizedEnvelope } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
@@ -17,9 +21,6 @@ import { canaryBytes, canaryIn, type WebhookKind, webhookKinds } from "../../dom
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
 import { type credentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
-
-export type Event = APIGatewayProxyEventV2;
-export type Result = APIGatewayProxyStructuredResultV2;
 
 export type ReceiverDependencies = {
   readonly send: Send;

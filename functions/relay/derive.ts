@@ -11,7 +11,7 @@ import {
 } from "../../adapters/streams/change-stream.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import { type Latencies, millisecondsSince } from "../../domain/event/events.ts";
+import { millisecondsSince } from "../../domain/event/events.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { SupersededObject } from "../../domain/fetch/document.ts";
 import {
@@ -39,7 +39,7 @@ import {
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
 import { type Change, correlationOfChange, receivedAtOfChange } from "../../domain/state/change.ts";
-import type { Log } from "../runtime/log.ts";
+import type { Log, LogFields } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 
 /** A record of the batch in progress: its consequences, and its failure, if any. */
@@ -165,7 +165,7 @@ function unlessErased(
 }
 
 /** How long the webhooks behind messages took to the subscribers' queues. */
-export function latenciesOf(steps: readonly Step[], now: Date): { readonly latencies?: Latencies } {
+export function latenciesOf(steps: readonly Step[], now: Date): Pick<LogFields, "latencies"> {
   const published = steps.filter(({ consequences }) => consequences.some(({ type }) => type === "publish"));
   const receivedAt = published.flatMap((step) => step.receivedAt ?? []);
   if (receivedAt.length === 0) return {};

@@ -30,21 +30,26 @@ import { logParked, runMarked } from "./parking.ts";
  * are parked. The first other failure is reported to Lambda, which delivers that record and all later ones again.
  */
 export function relay(dependencies: RelayDependencies) {
-  return async (event: RelayEvent): Promise<DynamoDBBatchResponse> => {
-    if (event.parks === false) return relayBatch(event, dependencies);
-    const relayed = await runMarked(event.Records, () => relayBatch(event, dependencies), dependencies);
+  return async ({
+    Records,
+    parks = true,
+  }: DynamoDBStreamEvent & {
+    /** False when `repair` relays parked records: it keeps, and must know, those that fail. */
+    readonly parks?: boolean;
+  }): Promise<DynamoDBBatchResponse> => {
+    const relayAll = () => relayBatch(Records, parks, dependencies);
+    if (!parks) return relayAll();
+    const relayed = await runMarked(Records, relayAll, dependencies);
     return relayed ?? { batchItemFailures: [] };
   };
 }
 
-/** `parks` is false when `repair` relays parked records: it keeps, and must know, those that fail. */
-type RelayEvent = DynamoDBStreamEvent & { readonly parks?: boolean };
-
 async function relayBatch(
-  { Records, parks = true }: RelayEvent,
+  records: readonly StreamRecord[],
+  parks: boolean,
   dependencies: RelayDependencies,
 ): Promise<DynamoDBBatchResponse> {
-  const derived = derive(Records, dependencies);
+  const derived = derive(records, dependencies);
   // Concurrent reads share one request. States of erased subjects are read too, but not used.
   const [steps, revise] = await Promise.all([
     stepsOf(derived, dependencies),
@@ -56,11 +61,11 @@ async function relayBatch(
     const step = steps[index];
     if (step !== undefined && (subscriber === undefined || !parks)) step.failure ??= failure;
   }
-  if (parks) await parkRefused(Records, steps, unsent, dependencies);
-  if (parks) await parkPermanent(Records, steps, dependencies);
+  if (parks) await parkRefused(records, steps, unsent, dependencies);
+  if (parks) await parkPermanent(records, steps, dependencies);
   const isLate = (step: Step) => !parks || unsent.some(({ index }) => steps[index] === step);
   logRelayed(steps, isLate, dependencies);
-  return firstFailed(Records, steps, dependencies.log);
+  return firstFailed(records, steps, dependencies.log);
 }
 
 function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {

@@ -1,7 +1,7 @@
 import type { Context } from "aws-lambda";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import { type Latencies, latencyMetrics } from "../../domain/event/events.ts";
+import { latencyMetrics } from "../../domain/event/events.ts";
 import { loggedName, type Subject } from "../../domain/event/subjects.ts";
 
 /** All codes that functions log. Nothing else can get into a log. */
@@ -177,7 +177,7 @@ export type LogFields = {
   /** Number of items that were missing or wrong in the table. */
   readonly drift?: number;
   /** Written as an embedded metric format document. */
-  readonly latencies?: Latencies;
+  readonly latencies?: Readonly<Partial<Record<keyof typeof latencyMetrics, readonly number[]>>>;
 };
 
 export type Log = (code: LogCode, fields?: LogFields) => void;
@@ -214,7 +214,10 @@ function withoutIds({ subject, subjects, ...rest }: LogFields): object {
 const maxValues = 100;
 
 /** Fields from which CloudWatch makes metrics. Of more than 100 values a sample is kept. */
-function embeddedMetrics({ toSubscriber = [], toDocument = [] }: Latencies, now: Date): object {
+function embeddedMetrics(
+  { toSubscriber = [], toDocument = [] }: NonNullable<LogFields["latencies"]>,
+  now: Date,
+): object {
   const values = Object.entries({
     [latencyMetrics.toSubscriber]: sampleOf(toSubscriber),
     [latencyMetrics.toDocument]: sampleOf(toDocument),

@@ -18,16 +18,9 @@ type Patience = {
   readonly patienceInSeconds: number;
 };
 
-type Clients = {
-  readonly table: DynamoDBClient;
-  readonly secrets: SecretsManagerClient;
-  /** Reads the breaker's state; absent: it is read with a separate request. */
-  readonly read?: ReadKey;
-};
-
 /** Client of the provider, with the current token. All functions share one circuit breaker and one rate. */
 export function providerClient(
-  { secrets, ...tables }: Clients,
+  { secrets, ...tables }: Parameters<typeof guardedApi>[0] & { readonly secrets: SecretsManagerClient },
   provider: ProviderSettings,
   /** `askRefresh` starts the refresher if the token is refused; without it, its next run finds out. */
   { askRefresh, ...patience }: Patience & { readonly askRefresh?: () => Promise<void> },
@@ -40,7 +33,14 @@ export function providerClient(
 
 /** Calls with a given token, behind the circuit breaker and within the rate. */
 export function guardedApi(
-  { table, read = itemReader(table, variable("TABLE_NAME")) }: Omit<Clients, "secrets">,
+  {
+    table,
+    read = itemReader(table, variable("TABLE_NAME")),
+  }: {
+    readonly table: DynamoDBClient;
+    /** Reads the breaker's state; absent: it is read with a separate request. */
+    readonly read?: ReadKey;
+  },
   provider: ProviderSettings,
   { now, patienceInSeconds }: Patience,
 ): GuardedApi {
