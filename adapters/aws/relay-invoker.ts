@@ -26,7 +26,7 @@ const maxFailuresInARow = 5;
 /**
  * Invokes the relay function with records, in order, as Lambda does for the stream. A record that fails twice is
  * reported and skipped.
- * @throws permanent failure with the relay's reason if no record at all can be relayed
+ * @throws permanent failure with the relay's reason if the first `maxFailuresInARow` records all fail
  */
 export function relayInvoker(client: LambdaClient, functionName: string): RelayRecords {
   let isProven = false;
@@ -39,7 +39,7 @@ export function relayInvoker(client: LambdaClient, functionName: string): RelayR
   const giveUp = (record: StreamRecord, reason: string): FailedRecord => {
     failuresInARow += 1;
     if (!isProven && failuresInARow === maxFailuresInARow)
-      throw permanent(`the relay relays nothing: ${reason}`);
+      throw permanent(`the relay fails for every record: ${reason}`);
     return { record, reason };
   };
   const relay = async (records: readonly StreamRecord[], attempts = 1): Promise<readonly FailedRecord[]> => {
@@ -95,16 +95,16 @@ function readOutcome(value: unknown, records: readonly StreamRecord[]): Outcome 
   if (failures.length === 0) return { type: "relayed" };
   const ids = failures.map((failure) => textOf(fieldsOf(failure, "the relay's answer"), "itemIdentifier"));
   const at = records.findIndex(({ dynamodb }) => ids.includes(dynamodb?.SequenceNumber ?? ""));
-  return { type: "failed", at: Math.max(0, at), reason: "its log says why (RECORD_FAILED)" };
+  return { type: "failed", at: Math.max(0, at), reason: "see RECORD_FAILED in the relay's log" };
 }
 
 /** A change that the relay can't process, with the reason if it reported one. */
-export type Underived = { readonly change: Change; readonly reason: string };
+export type FailedChange = { readonly change: Change; readonly reason: string };
 
 /** Relays changes that no stream announces. Their sequence numbers, which appear in the relay's log, count from 1. */
 export function changeRelay(relay: RelayRecords) {
   let count = 0;
-  return async (changes: readonly Change[]): Promise<readonly Underived[]> => {
+  return async (changes: readonly Change[]): Promise<readonly FailedChange[]> => {
     const records = changes.map((change) => {
       count += 1;
       return writeChange(change, `repair-${count}`);

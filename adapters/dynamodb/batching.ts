@@ -145,7 +145,7 @@ export type Write =
   | {
       readonly type: "update";
       readonly key: Key;
-      /** One attribute, since not every engine takes several: put what changes together into one map. */
+      /** One attribute, because not every engine updates several: put values that change together into one map. */
       readonly attribute: string;
       readonly value: unknown;
       readonly where: readonly Condition[];
@@ -166,7 +166,7 @@ const maxStatements = 25;
 const maxAttempts = 4;
 const firstPauseInMs = 100;
 
-/** Waits a random time below a ceiling that doubles with each attempt; short for an invocation. */
+/** Waits a random time below a ceiling that doubles with each attempt; short enough for an invocation. */
 async function backOffAtRandom(attempts: number): Promise<void> {
   await sleep(Math.random() * firstPauseInMs * 2 ** (attempts - 1));
 }
@@ -249,7 +249,7 @@ class StatementRequests {
     try {
       const Statements = batch.map(({ statement }) => statement);
       const { Responses = [] } = await this.#client.send(new BatchExecuteStatementCommand({ Statements }));
-      return batch.filter((pending, index) => !isOver(pending, Responses[index], isLast));
+      return batch.filter((pending, index) => !trySettle(pending, Responses[index], isLast));
     } catch (error) {
       if (!(error instanceof Error && error.name === "ValidationException")) {
         for (const { reject } of batch) reject(error);
@@ -264,8 +264,12 @@ class StatementRequests {
   }
 }
 
-/** @returns false if the write must be sent again */
-function isOver({ resolve, reject }: Pending, response: BatchStatementResponse | undefined, isLast: boolean) {
+/** Settles a write by its response. @returns false if the write must be sent again */
+function trySettle(
+  { resolve, reject }: Pending,
+  response: BatchStatementResponse | undefined,
+  isLast: boolean,
+) {
   const code = response === undefined ? "InternalServerError" : response.Error?.Code;
   if (transient.includes(code) && !isLast) return false;
   if (response !== undefined && response.Error === undefined) resolve("written");
@@ -301,7 +305,7 @@ function quoted(path: readonly string[]): string {
   return path.map((name) => `"${name}"`).join(".");
 }
 
-/** Most values are texts in objects, which the SDK converts several times slower. */
+/** Most values are texts in objects. This function converts them several times faster than the SDK does. */
 function parameterOf(value: unknown): AttributeValue {
   if (typeof value === "string") return { S: value };
   if (!isFields(value) || Object.getPrototypeOf(value) !== Object.prototype)

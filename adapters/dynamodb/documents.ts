@@ -29,7 +29,8 @@ import {
 
 /**
  * Days that the object of superseded data is kept. A restore can bring back a document from up to 35 days ago.
- * Reading a list can take the 14 days of a message, and supersedes the document as of when the reading began.
+ * A list can be read for up to 14 days, as long as its message exists. It supersedes the document as of the read's
+ * start.
  */
 const objectDays = 35 + 14;
 
@@ -51,15 +52,15 @@ export async function noteSuperseded(
   if ((await write({ type: "insert", key, attributes })) === "written") return;
   // A previous attempt recorded it and failed before the document was replaced.
   const update = { type: "update", key, attribute: "expiresAt", value: expiresAt, where: [] } as const;
-  if ((await write(update)) === "conflict") throw retryable("a note went while it was renewed", 1);
+  if ((await write(update)) === "conflict")
+    throw retryable("the record of a superseded object was deleted while it was renewed", 1);
 }
 
 /**
  * Deletes the object that an expired item pointed to, unless another item still points to it.
  *
- * Another item may still point to the object: the document, if the write that should have superseded it failed, or a
- * version under a legal hold. If the document is missing, the object stays: an erasure has already deleted it, or a
- * restore needs it.
+ * The other item can be the document, if the write that should have superseded it failed, or a version under a legal
+ * hold. If the document is missing, the object stays: an erasure has already deleted it, or a restore needs it.
  */
 export function supersededRemover(read: ReadKey, bucket: Pick<ObjectBucket, "remove">) {
   return async ({ subject, name, announced, object }: SupersededObject): Promise<void> => {
@@ -230,7 +231,7 @@ export async function contentOfDocument(
   const bytes =
     storage.object === undefined ? (storage.content ?? new Uint8Array()) : await overflow.get(storage.object);
   const content = contentOf([storage.codec === "gzip" ? await expand(bytes) : bytes], document.contentType);
-  if (content.digest !== document.digest) throw permanent("the data is another than was stored");
+  if (content.digest !== document.digest) throw permanent("the data does not match its stored digest");
   return content;
 }
 

@@ -24,7 +24,7 @@ export function stateKey(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "STATE" };
 }
 
-/** How ready an account is. */
+/** The readiness of an account or a user. */
 export function readinessKey(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "READINESS" };
 }
@@ -48,7 +48,7 @@ export function versionKey(subject: Subject, name: DataName, announced: number):
 /** Prefix of the sort keys of superseded objects. */
 export const supersededPrefix = "SUPERSEDED#";
 
-/** How long the object of a superseded version is kept. */
+/** The record of how long the object of a superseded version is kept. */
 export function supersededKey(subject: Subject, name: DataName, announced: number): Key {
   return { pk: partitionOf(subject), sk: `${supersededPrefix}${nameOfVersion(name, announced)}` };
 }
@@ -105,7 +105,7 @@ export function isTombstone({ sk }: Key): boolean {
   return sk === tombstoneKey("").sk;
 }
 
-/** Progress of an erasure that somebody follows. */
+/** The report on an erasure's progress. */
 export function erasureReportKey(id: string): Key {
   return { pk: `ERASURE#${id}`, sk: "REPORT" };
 }
@@ -132,7 +132,7 @@ export function relayMarkKey(sequenceNumber: string): Key {
   return { pk: "RELAY", sk: `MARK#${sequenceNumber}` };
 }
 
-/** A synthetic event, which is of no subject. */
+/** Prefix of the sort keys of synthetic events, which belong to no subject. */
 export const canaryPrefix = "CANARY#";
 
 export function canaryKey(id: string): Key {

@@ -5,8 +5,7 @@ import { textOf } from "../../domain/core/parse.ts";
 import { loggedNameIndex, type Subject } from "../../domain/event/subjects.ts";
 import { subjectOfPartition } from "./keys.ts";
 
-/** Maximum number of concurrent queries. */
-const atOnce = 50;
+const maxConcurrentQueries = 50;
 
 /** Looks up stored subjects by their names in logs. Erased subjects are not found. Eventually consistent. */
 export function loggedNames(client: DynamoDBClient, tableName: string) {
@@ -26,7 +25,7 @@ export function loggedNames(client: DynamoDBClient, tableName: string) {
     /** Subjects by their names in logs. */
     subjectsOf: async (names: ReadonlySet<string>) => {
       const found = new Map<string, Subject>();
-      for (const batch of batchesOf([...names], { maxItems: atOnce }))
+      for (const batch of batchesOf([...names], { maxItems: maxConcurrentQueries }))
         await Promise.all(
           batch.map(async (name) => {
             const subject = await query(name);

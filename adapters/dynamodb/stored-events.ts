@@ -44,10 +44,10 @@ export function storedEvents(client: DynamoDBClient, TableName: string) {
       });
       return items.map(readStoredEvent);
     },
-    /** The events of the whole table whose ids start with `idBegins`, in no order. See `scanTable` for the cost. */
-    scan: async function* (idBegins: string = "") {
+    /** The events of the whole table whose ids start with `idPrefix`, in no order. See `scanTable` for the cost. */
+    scan: async function* (idPrefix: string = "") {
       const wanted = {
-        sortKeys: [`${eventPrefix}${idBegins}`],
+        sortKeys: [`${eventPrefix}${idPrefix}`],
         attributes: ["event", "receipts", "schemaVersion"],
       };
       for await (const { items, examined } of scanTable(client, TableName, wanted)) {

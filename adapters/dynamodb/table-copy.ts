@@ -23,8 +23,8 @@ export type RestoredItem = {
 };
 
 /**
- * Reads the items worth restoring: tombstones and the unexpired items of subjects. The pacing of calls and the
- * progress of a comparison are left out, since they belong to the present.
+ * Reads the items worth restoring: tombstones and the unexpired items of subjects. The state of the rate
+ * limiter and the progress of a reconciliation are left out, because they are outdated in a backup.
  */
 export async function* restoredItems(
   client: DynamoDBClient,

@@ -12,7 +12,7 @@ import { documentKey, itemVersion, readinessKey, stateKey } from "./keys.ts";
 /**
  * Updates states. A version is written only over the version that it was made from.
  * @param change returns the next version, or undefined if nothing changes
- * @param stored the state as read before, tried first; absent: it is read
+ * @param stored the state that the caller has read; absent: it is read first
  */
 export type Revise = {
   readonly state: (
@@ -140,7 +140,7 @@ export function readinessRecords(read: ReadKey, write: WriteItem) {
       const marks = endpoints.map((endpoint) => [endpoint, reasonIn(item?.[markOf(endpoint)], since)]);
       return Object.fromEntries(marks);
     },
-    /** Marks an endpoint that can't be read, at a time. Does nothing if the account has no readiness item. */
+    /** Records when and why an endpoint could not be read. Does nothing if the account has no readiness item. */
     markFailure: async (
       account: Subject,
       endpoint: string,

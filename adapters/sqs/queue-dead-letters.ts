@@ -21,14 +21,14 @@ export function mayHoldOthers(client: SQSClient, queueUrl: string) {
 /**
  * The dead letters of a dead-letter queue. Those that stay are invisible to others until the reading ends, even by an
  * error, and are then released. Their receive counts rise by one.
- * @param hiddenSeconds the visibility timeout, called at each receive; messages of a killed reading return after it
+ * @param visibilitySeconds the visibility timeout, called at each receive; messages of a killed reading return after it
  * @param holdsOthers called with the number of held messages when no more arrive; absent: messages that other readers
  * hold are ignored
  */
 export function queueDeadLetters(
   client: SQSClient,
   queueUrl: string,
-  hiddenSeconds: () => number,
+  visibilitySeconds: () => number,
   holdsOthers: (held: number) => Promise<boolean> = async () => false,
 ): DeadLetterSource {
   return async (handle) => {
@@ -49,7 +49,7 @@ export function queueDeadLetters(
       for (let againInRow = 0; againInRow <= staying.size; ) {
         const batch = await receiveBatch(client, queueUrl, {
           waitSeconds: pollInSeconds,
-          visibilityTimeout: hiddenSeconds(),
+          visibilityTimeout: visibilitySeconds(),
         });
         if (batch.length === 0) break;
         const isNew = (message: Message) => !staying.has(idOf(message)) && !taken.has(idOf(message));

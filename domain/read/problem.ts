@@ -2,7 +2,7 @@
 export type Coding = "identity" | "gzip";
 
 /** Whether a caller accepts gzip. Source: RFC 9110, section 12.5.3. */
-export function takesGzip(acceptEncoding: string | undefined): boolean {
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   const weights = new Map(
     (acceptEncoding ?? "").split(",").map((each) => {
       const [name = "", ...parameters] = each
@@ -25,7 +25,7 @@ export function entityTag(digest: string, coding: Coding): string {
  * Whether a caller already has the data, in either coding. `If-None-Match` uses weak comparison, and both
  * codings represent the same data. Source: RFC 9110, section 13.1.2.
  */
-export function isKnown(ifNoneMatch: string | undefined, digest: string): boolean {
+export function isNotModified(ifNoneMatch: string | undefined, digest: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const tags = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return tags.some(

@@ -21,8 +21,8 @@ const handle = sanitizeErrors(
   archiver({
     sources: (secondsLeft) => {
       // After a run is killed, its messages reappear when its time would have ended.
-      const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-      return new Map(urls.map(([name, url]) => [name, queueDeadLetters(queues, url, hiddenSeconds)]));
+      const visibilitySeconds = () => Math.ceil(secondsLeft()) + 1;
+      return new Map(urls.map(([name, url]) => [name, queueDeadLetters(queues, url, visibilitySeconds)]));
     },
     put: deadLetterArchive(s3Client(S3Client), variable("ARCHIVE_BUCKET")).put,
     retentionSeconds: numberOf(settings, "retentionSeconds"),

@@ -36,10 +36,11 @@ export function deadLetterSources(
   };
   return async (secondsLeft) => {
     // After a run is killed, its messages reappear when its time would have ended.
-    const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-    const inQueue = (url: string) => queueDeadLetters(client, url, hiddenSeconds, mayHoldOthers(client, url));
+    const visibilitySeconds = () => Math.ceil(secondsLeft()) + 1;
+    const inQueue = (url: string) =>
+      queueDeadLetters(client, url, visibilitySeconds, mayHoldOthers(client, url));
     const removed = await taggedQueues(client, { ...tagged, except });
-    // The eraser's own dead letters are not searched: each is an erasure that is still to be done.
+    // The eraser's own dead letters are not searched: each is an unfinished erasure.
     const archived = archive.sourceOfOthers([...named.map(([name]) => name), "erase"]);
     return [
       ...named.map(([name, url]) => [name, [inQueue(url), archive.source(name)]] as const),

@@ -38,8 +38,8 @@ export async function removeDeadLetters(
   dependencies: EraserDependencies,
   timeLeft: TimeLeft,
 ): Promise<NextStep> {
-  const { takeSweep, recheckSeconds } = dependencies;
-  const release = await takeSweep(Math.ceil(timeLeft.seconds()) + 1);
+  const { takeSweepLease, recheckSeconds } = dependencies;
+  const release = await takeSweepLease(Math.ceil(timeLeft.seconds()) + 1);
   if (release === undefined) return { task, afterSeconds: recheckSeconds() };
   try {
     return await searchAll(task, dependencies, timeLeft);

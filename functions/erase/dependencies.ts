@@ -22,16 +22,16 @@ export type EraserDependencies = {
   readonly bodies: Pick<ObjectBucket, "tryGet">;
   /**
    * The sources of each queue's dead letters, by queue name: the queue first, then the archive.
-   * `secondsLeft` is the time left to the invocation.
+   * `secondsLeft` returns the invocation's remaining time.
    */
   readonly deadLetters: (
     secondsLeft: () => number,
   ) => Promise<readonly (readonly [string, readonly DeadLetterSource[]])[]>;
   /**
    * Lets only one run at a time search dead letters, for at most this many seconds.
-   * @returns a function that ends the search; undefined if another run searches
+   * @returns a function that releases the lease; undefined if another run holds it
    */
-  readonly takeSweep: (seconds: number) => Promise<(() => Promise<void>) | undefined>;
+  readonly takeSweepLease: (seconds: number) => Promise<(() => Promise<void>) | undefined>;
   /** Delay before the next search of dead letters that another reader holds; random for each erasure. */
   readonly recheckSeconds: () => number;
   /** Removes undelivered changes. @param isUnwanted called with a record as text */
@@ -46,9 +46,9 @@ export type EraserDependencies = {
   /** The eraser's own queue. */
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  /** How long after new tombstones functions may not know of them. */
+  /** Maximum time until every function sees a new tombstone. */
   readonly settleSeconds: number;
-  /** How long after the removal of records functions in flight can still write, or hold dead letters. */
+  /** Time after records are removed in which running functions can still write or hold dead letters. */
   readonly drainSeconds: number;
   /** The `source` of subscribers' messages. */
   readonly eventSource: string;

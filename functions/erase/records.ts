@@ -18,7 +18,7 @@ export async function removeRecords(
   return isComplete ? { ...after, next: task.isThorough ? "dead letters" : "messages" } : after;
 }
 
-/** Removes replays that name an erased subject. A replay that has other subjects, too, starts over. */
+/** Removes replays that name an erased subject. A replay that also has other subjects starts over. */
 async function removeReplays({ erased }: EraseTask, { records }: EraserDependencies): Promise<number> {
   const isNamed = mentions(erased, (subject) => [partitionOf(subject)]);
   const named = (await records.replays()).filter(({ text }) => isNamed(text));
@@ -66,7 +66,7 @@ async function removeSubject(
     for (const item of ["mark", "deletion"] as const)
       await records.remove({ key: orphanKey(item, subject.id) });
   }
-  const { removed, isComplete } = await removeFrom(subject, wholly, dependencies, timeLeft);
+  const { removed, isComplete } = await removeFrom(subject, everything, dependencies, timeLeft);
   return { removed: addRemoved(counts({ data, pages }), removed), isComplete };
 }
 
@@ -76,11 +76,11 @@ type Selection = {
   readonly names: ReadonlySet<string>;
 };
 
-const wholly: Selection = { isUnwanted: () => true, names: new Set() };
+const everything: Selection = { isUnwanted: () => true, names: new Set() };
 
 /**
- * Removes records of a partition. The object that a record points to is removed first. The others forget erased users
- * whom an event named by mistake, and erased accounts in their user's readiness.
+ * Removes records of a partition. The object that a record points to is removed first. The other records forget
+ * erased users whom an event named by mistake, and erased accounts in their user's readiness.
  */
 async function removeFrom(
   subject: Subject,
@@ -91,10 +91,10 @@ async function removeFrom(
   let removed: Removed = {};
   for await (const page of records.pagesOf(subject)) {
     const unwanted = page.filter(isUnwanted);
-    for (const some of batchesOf(unwanted, { maxItems: atOnce })) {
+    for (const batch of batchesOf(unwanted, { maxItems: maxConcurrentDeletions })) {
       if (timeLeft.isOver()) return { removed, isComplete: false };
       const deleted = await Promise.all(
-        some.map(async (record) => {
+        batch.map(async (record) => {
           if (record.bodyObject !== undefined) await objects.remove(record.bodyObject);
           return (await records.remove(record)) ? [record] : [];
         }),
@@ -117,8 +117,7 @@ function mustForget(
   return announced !== undefined && named.some((each) => names.has(nameOf(each)));
 }
 
-/** Maximum number of concurrent deletions. */
-const atOnce = 25;
+const maxConcurrentDeletions = 25;
 
 function counts(all: Removed): Removed {
   return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0));
@@ -129,9 +128,9 @@ export type Found = { readonly own: readonly Subject[]; readonly others: readonl
 
 /**
  * Finds the subjects to erase with a subject. For a user, these are the accounts whose state names the user
- * as owner or, if the state names nobody, whose own events do. An event that only announces data doesn't
- * count: a single one with a wrong pair of ids would destroy another user's data. Nothing is erased with an
- * account, but its user's partition may hold its events.
+ * as owner or, if the state names no owner, whose own events name the user. An event that only announces data
+ * doesn't count: a single one with a wrong pair of ids would destroy another user's data. Nothing is erased with
+ * an account, but its user's partition may hold its events.
  */
 export async function findOwn(task: EraseTask, records: ErasableRecords): Promise<Found> {
   const { subject } = task;

@@ -54,7 +54,7 @@ const handle = eraser({
     others: [queueUrl, deadLetterQueueUrl, ...subscribers.map((subscriber) => subscriber.queueUrl)],
     pipelineName: variable("PIPELINE_NAME"),
   }),
-  takeSweep: sweepLease(table, tableName, now),
+  takeSweepLease: sweepLease(table, tableName, now),
   recheckSeconds: () => Math.ceil(numberOf(settings, "recheckSeconds") * (0.5 + Math.random())),
   removeUndelivered: undeliveredChanges(buckets, variable("FAILURES_BUCKET"), purge),
   publish: publisher(send, subscribers, log),

@@ -90,7 +90,7 @@ export type TaskRun = {
   readonly untilReady: () => Promise<void>;
 };
 
-/** A task with SQS's metadata of its message. Times are milliseconds since 1970. */
+/** A task with the SQS metadata of its message. Times are milliseconds since 1970. */
 export type Delivered<Task extends FetchTask = FetchTask> = Omit<DeliveredTask, "since"> & {
   readonly task: Task;
   /** SQS's `SentTimestamp`. */
@@ -124,7 +124,7 @@ export async function fetchDocument(
   const beforeCall = timeBefore(clock(), tasks);
   const ofFirst = { ...firstTask.task, messageId: firstTask.messageId };
   const isEarly = tasks.every(isCalledEarly);
-  // The tasks were received for this invocation, so `beforeCall` is of this invocation, too.
+  // This invocation received the tasks, so `beforeCall` is not older than it.
   const early = isEarly ? callFor({ of: ofFirst, client, provider }, { serviceTime: beforeCall }) : undefined;
   const reading = Promise.all([
     documents.load(subject, firstTask.task),
@@ -136,8 +136,8 @@ export async function fetchDocument(
   await Promise.allSettled([reading, early]);
   const [stored, erasedTasks, userId] = await reading;
   const now = early ? beforeCall : timeBefore(clock(), tasks);
-  const again = tasks.find(({ receives }) => receives > 1);
-  const kept = again && (await keptPages.find({ ...firstTask.task, messageId: again.messageId }));
+  const redelivered = tasks.find(({ receives }) => receives > 1);
+  const kept = redelivered && (await keptPages.find({ ...firstTask.task, messageId: redelivered.messageId }));
   const plan = planRead(
     tasks.filter((task) => !erasedTasks.has(task)),
     stored?.document,
@@ -164,7 +164,7 @@ export async function fetchDocument(
     });
     const found = content && { ...content, size: sizeOf(content.parts) };
     const task = { ...covering.task, ...present({ userId }) };
-    const { readFor, days } = ofAwaited(plan.covered, content, dependencies);
+    const { readFor, days } = readinessFields(plan.covered, content, dependencies);
     const updated = documentAfter(stored?.document, { asOf, by, task, readFor }, found, days);
     const written = await save({ stored, updated, content }, documents, untilReady);
     for (const task of [...plan.covered, ...plan.waiting]) {
@@ -174,13 +174,13 @@ export async function fetchDocument(
   return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not handled")));
 }
 
-/** Whether a call need not wait for the table: nothing can cover the task, and the relay has just read the tombstones. */
+/** Whether to call before the table is read: nothing can cover the task, and the relay has just read the tombstones. */
 function isCalledEarly({ task, ...delivered }: Task): boolean {
   return delivered.receives === 1 && isOfReceipt(task) && isTooNewToBeCovered(delivered);
 }
 
 /** Fields that are stored only for documents in the `readiness` setting. */
-function ofAwaited(
+function readinessFields(
   [first, ...others]: readonly Task[],
   content: Content | undefined,
   { readiness, provider }: FetcherDependencies,
@@ -252,6 +252,6 @@ function resultOf(
   now: number,
 ): TaskResult {
   if (isCovered(task, document, now)) return isTaken ? "done" : "skipped";
-  if (!isTaken) return failureOf(waiting("came while its document was read", 1, 0));
+  if (!isTaken) return failureOf(waiting("arrived while its document was read", 1, 0));
   return failureOf(error ?? waiting("the document was written by another call", 2, 0));
 }

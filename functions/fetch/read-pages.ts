@@ -27,7 +27,7 @@ import {
 /** A document to read for a message's task. */
 export type Reading = {
   readonly of: PagesOf;
-  /** The call for the first page, if it is already on its way. */
+  /** The call for the first page, if it has already been made. */
   readonly early?: Promise<GivenData | undefined> | undefined;
   readonly read: ReadInPages;
   /** Pages that an earlier run read, to continue from. */
@@ -48,7 +48,7 @@ type List = Pick<PartialList, "from" | "items">;
  * Reads a document. If it has several pages, returns the last page with the items of all pages, in UTF-8. A
  * single page is returned byte for byte.
  * @returns undefined if the provider has no such document
- * @throws a failure if a page fails or the time is over; the pages read so far are kept
+ * @throws a failure if a page fails or the time runs out; the pages read so far are stored
  */
 export async function readPages(reading: Reading): Promise<Content | undefined> {
   const { kept, pageMutex, provider } = reading;
@@ -107,7 +107,7 @@ async function nextPage(list: List, reading: Reading): Promise<GivenData> {
   }
   // Cursors expire, and their pages can disappear: read the list from its first page again.
   await reading.keptPages.forget(reading.of);
-  throw retryable("the provider does not go on with its pages");
+  throw retryable("the provider rejects the cursor of the next page");
 }
 
 /** Calls for the first page of a document, or the page at a continuation. */
@@ -120,10 +120,10 @@ export async function callFor(
   return answer.found ? answer : undefined;
 }
 
-/** Keeps the list for the next run, unless it is no longer than the kept one. */
+/** Stores the list for the next run, unless it has no more pages than the stored one. */
 async function keep({ from, items }: List, { of, read, kept, keptPages }: Reading): Promise<void> {
   if (kept?.from.pages === from.pages) return;
-  await keptPages.keep(of, { read, from, items: separated(items) });
+  await keptPages.keep(of, { read, from, items: commaSeparated(items) });
 }
 
 function itemsOf(text: string, { items }: Page): Parts {
@@ -133,14 +133,14 @@ function itemsOf(text: string, { items }: Page): Parts {
 
 const comma = Buffer.from(",");
 
-function separated(items: Parts): Parts {
+function commaSeparated(items: Parts): Parts {
   return items.flatMap((part, index) => (index === 0 ? [part] : [comma, part]));
 }
 
 function inOnePage(text: string, { items: span }: Page, items: Parts): Parts {
   if (span === undefined) throw permanent("provider.paging.items: finds no list in the last page");
   const [before, after] = [text.slice(0, span.start + 1), text.slice(span.end - 1)];
-  return [Buffer.from(before), ...separated(items), Buffer.from(after)];
+  return [Buffer.from(before), ...commaSeparated(items), Buffer.from(after)];
 }
 
 /** A list that is still being read: its read, where to continue, and the items so far. */
@@ -177,7 +177,10 @@ export function keptPages(bucket: OverflowBucket) {
 
 function parseList(kept: Buffer): PartialList {
   const end = kept.indexOf(lineEnd);
-  const fields = fieldsOf(parseJson(kept.subarray(0, end).toString(), "the kept pages"), "the kept pages");
+  const fields = fieldsOf(
+    parseJson(kept.subarray(0, end).toString(), "the stored pages"),
+    "the stored pages",
+  );
   const items = kept.subarray(end + 1);
   return {
     read: parseRead(fields.read),

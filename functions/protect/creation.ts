@@ -5,7 +5,7 @@ import { customResource, isCreationRolledBack } from "./custom-resource.ts";
 const client = new CloudFormationClient({});
 
 /**
- * The resource that all others of the stack depend on, so that it is removed last. While the stack's failed
+ * Handles the resource that all others of the stack depend on, so that it is removed last. While the stack's failed
  * creation is rolled back, it switches off termination protection, because CDK removes the stack before it
  * tries again. It never does so at any other time.
  */

@@ -27,7 +27,7 @@ async function setProtection(isProtected: boolean): Promise<void> {
 }
 
 /**
- * The resource that depends on all others of the pipeline. Once it is created, the pipeline is complete and
+ * Handles the resource that depends on all others of the pipeline. Once it is created, the pipeline is complete and
  * its table is protected. If the stack's creation fails after that, the protection is switched off again, so
  * that the table can be removed.
  */

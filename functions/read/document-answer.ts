@@ -6,12 +6,12 @@ import type { ObjectBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { permanent } from "../../domain/core/failures.ts";
 import { plainJson } from "../../domain/event/json.ts";
 import {
+  acceptsGzip,
   type Coding,
   entityTag,
-  isKnown,
+  isNotModified,
   problem,
   reprDigest,
-  takesGzip,
 } from "../../domain/read/problem.ts";
 import { type Answer, cacheControl, problemAnswer } from "./answer.ts";
 
@@ -39,7 +39,7 @@ export async function documentAnswer(
 ): Promise<Answer> {
   const { digest, announced, contentType = plainJson } = stored.document;
   if (digest === undefined || announced === undefined) throw permanent("the document has no data");
-  const coding = stored.storage.codec === "gzip" && takesGzip(acceptEncoding) ? "gzip" : "identity";
+  const coding = stored.storage.codec === "gzip" && acceptsGzip(acceptEncoding) ? "gzip" : "identity";
   const headers = {
     "content-type": contentType,
     etag: entityTag(digest, coding),
@@ -47,7 +47,7 @@ export async function documentAnswer(
     "last-modified": new Date(announced).toUTCString(),
     ...cacheControl,
   };
-  if (isKnown(ifNoneMatch, digest)) return { status: 304, headers };
+  if (isNotModified(ifNoneMatch, digest)) return { status: 304, headers };
   const sent = await sentAs(coding, stored, bucket);
   if (sent === undefined) return problemAnswer(problem("data-missing"));
   // A stream that is destroyed before it was read emits an error.

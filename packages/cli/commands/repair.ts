@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import {
   changeRelay,
+  type FailedChange,
   type RelayRecords,
   relayInvoker,
-  type Underived,
 } from "../../../adapters/aws/relay-invoker.ts";
 import { storedChanges } from "../../../adapters/streams/stored-changes.ts";
 import { failedBatches } from "../../../adapters/streams/undelivered-changes.ts";
@@ -127,7 +127,7 @@ function repairedText({ repaired: { events, states, documents } }: Repaired, dry
     : `Repaired ${what}. Messages sent before are sent again, with the same ids.`;
 }
 
-function nameOfChange({ change }: Underived): string {
+function nameOfChange({ change }: FailedChange): string {
   switch (change.type) {
     case "event":
       return change.event.id;

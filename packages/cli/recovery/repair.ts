@@ -1,4 +1,4 @@
-import type { RelayRecords, Underived } from "../../../adapters/aws/relay-invoker.ts";
+import type { FailedChange, RelayRecords } from "../../../adapters/aws/relay-invoker.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import type { StoredPage } from "../../../adapters/streams/stored-changes.ts";
 import type { FailedBatch } from "../../../adapters/streams/undelivered-changes.ts";
@@ -24,7 +24,7 @@ import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
   readonly records: KnownRecords;
-  readonly relay: (changes: readonly Change[]) => Promise<readonly Underived[]>;
+  readonly relay: (changes: readonly Change[]) => Promise<readonly FailedChange[]>;
   /** Called after each page with the number of items read and repaired so far. */
   readonly onPage: (examined: number, repaired: number) => void;
 };
@@ -33,7 +33,7 @@ export type RepairCounts = { events: number; states: number; documents: number; 
 
 export type Repaired = {
   readonly repaired: Readonly<RepairCounts>;
-  readonly failed: readonly Underived[];
+  readonly failed: readonly FailedChange[];
   readonly unreadable: readonly Key[];
 };
 
@@ -43,7 +43,7 @@ export type Repaired = {
  */
 export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
   const repaired: RepairCounts = { events: 0, states: 0, documents: 0, readiness: 0 };
-  const failed: Underived[] = [];
+  const failed: FailedChange[] = [];
   const unreadable: Key[] = [];
   let examined = 0;
   for await (const page of ports.pages) {

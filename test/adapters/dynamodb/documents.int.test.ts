@@ -167,7 +167,7 @@ await describeOnEachTable("stored documents", (tables) => {
       const { digest } = await save(noise(20_000), 1);
       const key = `data/account/${subject.id}/income/1.${digest}.json.gz`;
       await overflowBucket(bucket.name).put(key, gzipSync("[]"));
-      await expect(textBack()).rejects.toThrow("is another than was stored");
+      await expect(textBack()).rejects.toThrow("does not match its stored digest");
     });
 
     test("include all of a subject, with ranges and further pages, and no others", async () => {

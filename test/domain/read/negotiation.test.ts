@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { entityTag, isKnown, reprDigest, takesGzip } from "../../../domain/read/problem.ts";
+import { acceptsGzip, entityTag, isNotModified, reprDigest } from "../../../domain/read/problem.ts";
 
 const digest = "ab".repeat(32);
 
@@ -14,7 +14,7 @@ describe("how a document is sent", () => {
     ["*", true],
     ["br, identity", false],
   ])("is compressed if the caller accepts it: %j: %s", (acceptEncoding, expected) => {
-    expect(takesGzip(acceptEncoding)).toBe(expected);
+    expect(acceptsGzip(acceptEncoding)).toBe(expected);
   });
 
   it.each([
@@ -25,7 +25,7 @@ describe("how a document is sent", () => {
     ["*", true],
     ['"other"', false],
   ])("is not sent to a caller that has it: %s: %s", (ifNoneMatch, expected) => {
-    expect(isKnown(ifNoneMatch, digest)).toBe(expected);
+    expect(isNotModified(ifNoneMatch, digest)).toBe(expected);
   });
 
   it("has a strong tag for each coding, and the digest of what is sent", () => {

@@ -72,7 +72,7 @@ describe("a document in its message", () => {
 
   it.each([
     ["can't be read", { codec: "gzip", object: "data/1" } as const],
-    ["is another than was stored", inItem("[]")],
+    ["does not match its stored digest", inItem("[]")],
     ["is not known where it lies", undefined],
   ])("is referenced if it %s", async (_, storage) => {
     expect(await written(text, storage)).toBe(JSON.stringify(reported(text)));

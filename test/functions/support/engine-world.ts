@@ -150,7 +150,7 @@ export class EngineWorld extends World {
       ...dependencies,
       bodies: overflowBucket(overflow.name, s3),
       deadLetters: async () => [["users", [inQueue, archivedDeadLetters.source("users")]]],
-      takeSweep: sweepLease(dynamodb, table.name, () => new Date(this.#seconds * 1000)),
+      takeSweepLease: sweepLease(dynamodb, table.name, () => new Date(this.#seconds * 1000)),
       send: async (_, messages) => {
         for (const { body } of messages) await this.ask(body);
         return messages.map(() => undefined);

@@ -65,7 +65,7 @@ export async function createErasureFixture(system: TestSystem) {
         secondsLeft,
       );
     },
-    takeSweep: sweepLease(system.dynamodb, table.name, now),
+    takeSweepLease: sweepLease(system.dynamodb, table.name, now),
     recheckSeconds: () => 0,
     removeUndelivered: undeliveredChanges(system.s3, failures.name),
     publish: publisher(send, [{ name: "all", ...queues.all }], kept.log),
