@@ -35,6 +35,10 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "the expiry of a document, which no engine brings about; test/functions/relay/relay-expiry.int.test.ts",
   ],
   [
+    /^FetchData sqs:ChangeMessageVisibility FetchChecks/,
+    "the check of a start that can still be answered; test/functions/fetch/starting.int.test.ts",
+  ],
+  [
     /^ArchiveLetters sqs:DeleteMessage Subscriber\w+DeadLetters/,
     "a message that a subscriber received too often; test/functions/archive/archiver.int.test.ts",
   ],
