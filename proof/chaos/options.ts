@@ -24,7 +24,7 @@ Examples:
   npm run chaos -- --seeds 1..20              twenty runs in sequence
   npm run chaos -- --seed 7 --short           a sample of the crash points, and every class of faults
   npm run chaos -- --seed 7 --tries 3         loses webhooks at the end, which reconciliation must find
-  npm run chaos -- --seed 7 --sabotage key    the store writes each receipt again: the run must fail
+  npm run chaos -- --seed 7 --sabotage key    the store writes repeated events again: the run must fail
 
 A run kills functions at its share of the crash points; eight consecutive seeds cover all of them.
 It exits 0 only if nothing is lost or duplicated, every event is accounted for, every class of faults

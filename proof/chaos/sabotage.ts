@@ -2,9 +2,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSyn
 import { join } from "node:path";
 
 /**
- * Deliberately broken pipelines, to test that a run notices: `key` gives each receipt its own key, so that
- * the store's conditions never fail, which must cause duplicates; `delete-first` deletes the store's messages
- * before they are written, which must lose some.
+ * Deliberately broken pipelines, to test that a run notices. `key` gives events another key each second, so that the
+ * store takes a later receipt for a new event: this must cause duplicates. `delete-first` deletes the store's messages
+ * before they are written: this must lose some.
  */
 export const sabotages = ["key", "delete-first"] as const;
 export type Sabotage = (typeof sabotages)[number];
@@ -13,7 +13,7 @@ export type Sabotage = (typeof sabotages)[number];
 const storesOnly = "event contended";
 /** Prefix of events' keys. */
 const prefix = '"EVENT#"';
-const anotherEachTime = '{toString:()=>"EVENT#"+Math.random()}';
+const anotherEachSecond = '{toString:()=>"EVENT#"+Math.floor(Date.now()/1e3)}';
 
 /** Answers before writing any message: Lambda then deletes them. */
 const answeringFirst = `import { handler as write } from "./original.mjs";
@@ -44,7 +44,7 @@ function breakBundle(file: string, sabotage: Sabotage): void {
       const sound = readFileSync(file, "utf8");
       if (!sound.includes(prefix))
         throw new Error("No bundle has the events' keys: see proof/chaos/sabotage.ts");
-      writeFileSync(file, sound.replaceAll(prefix, anotherEachTime));
+      writeFileSync(file, sound.replaceAll(prefix, anotherEachSecond));
       return;
     }
     case "delete-first":
