@@ -35,10 +35,6 @@ const usedElsewhere: readonly (readonly [RegExp, string])[] = [
     "the expiry of a document, which no engine brings about; test/functions/relay/relay-expiry.int.test.ts",
   ],
   [
-    /^FetchData sqs:ChangeMessageVisibility FetchChecks/,
-    "the check of a start that can still be answered; test/functions/fetch/starting.int.test.ts",
-  ],
-  [
     /^ArchiveLetters sqs:DeleteMessage Subscriber\w+DeadLetters/,
     "a message that a subscriber received too often; test/functions/archive/archiver.int.test.ts",
   ],
@@ -94,16 +90,29 @@ export function recordOf(needs: readonly PermissionNeed[]): string {
   return lines.join("");
 }
 
-/** The scenario saves pages only if a run's time ends within a list: the record would vary. */
-const pages = /^overflowbucket\/pages\//;
-const byPages = "a list that is longer than a run; test/functions/fetch/reading-lists.int.test.ts";
+/** Permissions that only some runs of the scenario use, as time decides: a record of these calls would vary. */
+const usedSometimes: typeof usedElsewhere = [
+  [
+    /overflowbucket\/pages\//,
+    "a list that is longer than a run; test/functions/fetch/reading-lists.int.test.ts",
+  ],
+  [
+    /^FetchData sqs:ChangeMessageVisibility FetchChecks/,
+    "the check of a start that can still be answered; test/functions/fetch/starting.int.test.ts",
+  ],
+  [
+    /^FetchData lambda:InvokeFunction RefreshToken/,
+    "a refused token that the refresher has not seen; test/functions/fetch/token.int.test.ts",
+  ],
+];
 
 function needOf({ action, isNeeded }: Permission, role: string, resource: string): string | undefined {
-  if (pages.test(resource)) return byPages;
-  if (isNeeded) return byCall;
-  const elsewhere = usedElsewhere.find(([pattern]) => pattern.test(`${role} ${action} ${resource}`));
-  if (elsewhere !== undefined) return elsewhere[1];
-  return askedAtCreation.test(`${action} ${resource}`) ? "the creation of its event source" : undefined;
+  const reasonIn = (list: typeof usedElsewhere) =>
+    list.find(([pattern]) => pattern.test(`${role} ${action} ${resource}`))?.[1];
+  const atCreation = askedAtCreation.test(`${action} ${resource}`)
+    ? "the creation of its event source"
+    : undefined;
+  return reasonIn(usedSometimes) ?? (isNeeded ? byCall : reasonIn(usedElsewhere)) ?? atCreation;
 }
 
 /** Logical id of a resource, with the path: an ARN without account, kind, stack and CDK's hashes. */
