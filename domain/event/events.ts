@@ -150,7 +150,7 @@ export function parseAttributes(value: unknown): EventAttributes {
   });
 }
 
-/** What an event says about its subject. */
+/** Facts about the subject that an event states. */
 export function claimOf(event: IncomeEvent): { readonly deleted: boolean; readonly connected?: boolean } {
   switch (event.type) {
     case "account.connected":

@@ -110,8 +110,8 @@ export type Breaker = { readonly openUntil: number; readonly opened: number };
 export const closed: Breaker = { openUntil: 0, opened: 0 };
 
 /**
- * What a call tells about the provider: it is healthy, or it fails and asks for a pause. `isRepeated`: the
- * same call failed before, so a single document that always fails does not open the breaker.
+ * State of the provider according to one call: healthy, or failing, with a pause. `isRepeated`: the same call
+ * failed before, so a single document that always fails does not open the breaker.
  */
 export type CallResult = "healthy" | { readonly pauseInSeconds: number; readonly isRepeated?: true };
 

@@ -219,7 +219,7 @@ export type DeliveredTask = {
   readonly firstReceivedAt: number;
 };
 
-/** What a stored document records about the call that read it. */
+/** The part of a stored document that describes the call that read it. */
 export type Coverage = {
   /** The call was made at this time or later. */
   readonly asOf: number;

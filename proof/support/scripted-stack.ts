@@ -8,7 +8,7 @@ import compressed from "../../stages/compressed.json" with { type: "json" };
 import type { synthesizeProduct } from "./product-assembly.ts";
 import { type ProviderAnswer, type ProviderRequest, startTestProvider } from "./test-provider.ts";
 
-/** What a run of tests shares. */
+/** Resources that the tests of one run share. */
 export type StackSource = {
   readonly synthesize: typeof synthesizeProduct;
   readonly engine: DynamoDbEngine;
