@@ -5,7 +5,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Principal } from "../gateway/types.ts";
 import { bodyOf, closeServer, listen, writeAnswer } from "../http-server.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
-import { httpEvent, messageAnswer, receivedRequest } from "./http-event.ts";
+import { httpAnswer, httpEvent, messageAnswer, receivedRequest } from "./http-event.ts";
 
 export type FunctionUrl = Awaited<ReturnType<typeof startFunctionUrl>>;
 
@@ -61,7 +61,7 @@ async function answer(
   const event = JSON.stringify(eventOf(received, plan, caller));
   const head = (answered: StreamedHead) => void response.writeHead(answered.status, answered.headers);
   const streamed = streamedAnswer(head, (chunk) => void response.write(chunk));
-  const outcome = await host.invoke(event, [], streamed.take);
+  const outcome = await host.invoke(event, [], plan.streams ? streamed.take : undefined);
   if (outcome.kind === "throttled") return refuse(429, "Too Many Requests");
   if (streamed.hasBegun()) {
     // A client must not take half an answer for a complete one.
@@ -69,7 +69,8 @@ async function answer(
     else response.end();
     return;
   }
-  return refuse(502, "Internal Server Error");
+  if (outcome.kind === "failed" || plan.streams) return refuse(502, "Internal Server Error");
+  writeAnswer(response, httpAnswer(outcome.payload));
 }
 
 /** Checks the caller's own policies and the function's resource policy. */
@@ -87,7 +88,7 @@ function mayInvoke(
 function eventOf(request: Parameters<typeof httpEvent>[0], { url }: UrlPlan, caller: Principal) {
   const domainName = new URL(url).hostname;
   const [apiId = ""] = domainName.split(".");
-  const event = httpEvent(request, "$default", apiId, new Date());
+  const event = httpEvent(request, { key: "$default", parameters: {} }, apiId, new Date());
   const [, , , , accountId = ""] = caller.arn.split(":");
   const userArn = sessionArn(caller.arn);
   const iam = {
@@ -113,6 +114,7 @@ const endOfMetadata = Buffer.alloc(8);
 const metadataSchema = z.object({
   statusCode: z.number().int().min(100).max(599).default(200),
   headers: z.record(z.string(), z.union([z.string(), z.number()]).transform(String)).default({}),
+  cookies: z.array(z.string()).default([]),
 });
 
 /**
@@ -128,8 +130,9 @@ function streamedAnswer(onHead: (head: StreamedHead) => void, onBody: (chunk: Bu
       const end = before.indexOf(endOfMetadata);
       if (end < 0) return;
       const metadata: unknown = JSON.parse(before.subarray(0, end).toString());
-      const { statusCode, headers } = metadataSchema.parse(metadata);
-      onHead({ status: statusCode, headers });
+      const { statusCode, headers, cookies } = metadataSchema.parse(metadata);
+      const withCookies = cookies.length === 0 ? headers : { ...headers, "set-cookie": cookies };
+      onHead({ status: statusCode, headers: withCookies });
       const rest = before.subarray(end + endOfMetadata.byteLength);
       before = undefined;
       if (rest.byteLength > 0) onBody(rest);

@@ -88,22 +88,24 @@ async function answerRequest(
   readonly route: string | undefined;
 }> {
   const route = matchRoute(plan.routes, request.method, path);
-  const target = route && functions.get(route.function);
+  const target = route && functions.get(route.plan.function);
   if (route === undefined || target === undefined) {
     return { answer: messageAnswer(404, "Not Found"), name: undefined, route: undefined };
   }
   const { name } = target.plan;
-  const { key } = route;
+  const { key } = route.plan;
   const answered = (answer: Answer) => ({ answer, name, route: key });
   if (!throttle(key)) return answered(messageAnswer(429, "Too Many Requests"));
-  if (!mayInvoke(target, { route, method: request.method, apiId: plan.id }, gateway)) {
+  if (!mayInvoke(target, { route: route.plan, method: request.method, apiId: plan.id }, gateway)) {
     return answered(messageAnswer(500, "Internal Server Error"));
   }
-  const event = JSON.stringify(httpEvent(request, key, plan.id, new Date()));
+  const event = JSON.stringify(
+    httpEvent(request, { key, parameters: route.parameters }, plan.id, new Date()),
+  );
   if (Buffer.byteLength(event) > synchronousPayloadBytes) {
     return answered(messageAnswer(413, "Request Entity Too Large"));
   }
-  return answered(await invoke(target, event, route.timeoutMilliseconds));
+  return answered(await invoke(target, event, route.plan.timeoutMilliseconds));
 }
 
 function throttleOf({ throttle }: ApiPlan): Throttle {

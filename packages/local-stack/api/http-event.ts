@@ -19,12 +19,17 @@ export type ReceivedRequest = {
   readonly sourceIp: string;
 };
 
+export type Route = {
+  readonly key: string;
+  readonly parameters: Readonly<Record<string, string>>;
+};
+
 export function receivedRequest(request: IncomingMessage, body: Buffer): ReceivedRequest {
   const { method = "", url = "/", rawHeaders, socket } = request;
   return { method, target: url, rawHeaders, body, sourceIp: socket.remoteAddress ?? "127.0.0.1" };
 }
 
-export function httpEvent(request: ReceivedRequest, routeKey: string, apiId: string, now: Date) {
+export function httpEvent(request: ReceivedRequest, route: Route, apiId: string, now: Date) {
   const [rawPath = "/", ...query] = request.target.split("?");
   const rawQueryString = query.join("?");
   const headers = joinHeaders(request.rawHeaders);
@@ -37,12 +42,13 @@ export function httpEvent(request: ReceivedRequest, routeKey: string, apiId: str
   );
   return {
     version: "2.0",
-    routeKey,
+    routeKey: route.key,
     rawPath,
     rawQueryString,
     ...(cookies && { cookies }),
     headers: others,
     ...(rawQueryString !== "" && { queryStringParameters }),
+    ...(Object.keys(route.parameters).length > 0 && { pathParameters: route.parameters }),
     requestContext: {
       accountId: "anonymous",
       apiId,
@@ -56,7 +62,7 @@ export function httpEvent(request: ReceivedRequest, routeKey: string, apiId: str
         userAgent: headers["user-agent"] ?? "",
       },
       requestId: randomUUID(),
-      routeKey,
+      routeKey: route.key,
       stage: "$default",
       time: now.toUTCString(),
       timeEpoch: now.getTime(),
@@ -96,26 +102,42 @@ const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const responseSchema = z.object({
   statusCode: z.coerce.number().int().min(100).max(599),
   headers: z.record(z.string(), scalar).nullish(),
+  cookies: z.array(z.string()).nullish(),
   body: z.string().nullish(),
+  isBase64Encoded: z.boolean().nullish(),
 });
 
 /**
- * Converts a function's result to an HTTP answer.
+ * Converts a function's result to an HTTP answer: as given if it has a statusCode, else 200 with the result
+ * as JSON.
  * @param payload JSON text
  */
 export function httpAnswer(payload: string): Answer {
-  const response = responseSchema.safeParse(JSON.parse(payload));
+  const result: unknown = JSON.parse(payload);
+  const hasStatus = typeof result === "object" && result !== null && "statusCode" in result;
+  if (!hasStatus) {
+    const body = typeof result === "string" ? result : payload;
+    return jsonAnswer(200, result === null ? "" : body);
+  }
+  const response = responseSchema.safeParse(result);
   if (!response.success) return messageAnswer(500, "Internal Server Error");
-  const { statusCode, headers, body } = response.data;
+  const { statusCode, headers, cookies, body, isBase64Encoded } = response.data;
   const lowerCase = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     status: statusCode,
-    headers: { "content-type": "text/plain;charset=UTF-8", ...Object.fromEntries(lowerCase) },
-    body: Buffer.from(body ?? ""),
+    headers: {
+      "content-type": "text/plain;charset=UTF-8",
+      ...Object.fromEntries(lowerCase),
+      ...(cookies && cookies.length > 0 && { "set-cookie": cookies }),
+    },
+    body: Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8"),
   };
 }
 
 export function messageAnswer(status: number, message: string): Answer {
-  const body = Buffer.from(JSON.stringify({ message }));
-  return { status, headers: { "content-type": "application/json" }, body };
+  return jsonAnswer(status, JSON.stringify({ message }));
+}
+
+function jsonAnswer(status: number, body: string): Answer {
+  return { status, headers: { "content-type": "application/json" }, body: Buffer.from(body) };
 }

@@ -21,7 +21,7 @@ const integrationSchema = z.strictObject({
 const routeSchema = z.strictObject({
   ApiId: z.string(),
   AuthorizationType: z.literal("NONE").optional(),
-  RouteKey: z.string().regex(/^(\$default|(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY) \/[^\s{}]*)$/),
+  RouteKey: z.string().regex(/^(\$default|(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY) \/\S*)$/),
   Target: z.string(),
 });
 const routeSettings = z.strictObject({
@@ -112,16 +112,17 @@ export function planDomains(api: string, scope: StackScope): readonly string[] {
 
 const urlSchema = z.strictObject({
   AuthType: z.literal("AWS_IAM"),
-  InvokeMode: z.literal("RESPONSE_STREAM"),
+  InvokeMode: z.enum(["BUFFERED", "RESPONSE_STREAM"]).default("BUFFERED"),
   TargetFunctionArn: z.string(),
 });
 
-/** Plans a function URL with IAM authorization that streams. A URL that is open to all is refused. */
+/** Plans a function URL with IAM authorization. A URL that is open to all is refused. */
 export const planUrl: Planner<UrlPlan> = (logicalId, properties, scope) => {
   const parsed = parseProperties(urlSchema, properties, scope);
   return {
     logicalId,
     url: scope.attribute(logicalId, "FunctionUrl"),
     function: functionIdOf(parsed.TargetFunctionArn, scope),
+    streams: parsed.InvokeMode === "RESPONSE_STREAM",
   };
 };

@@ -109,7 +109,7 @@ export type StreamSourcePlan = EventSourcePlan & {
 
 export type RoutePlan = {
   readonly logicalId: string;
-  /** As in the template: `ANY /webhooks/users`, `$default`. */
+  /** As in the template: `POST /webhooks/users`, `ANY /x/{id}`, `$default`. */
   readonly key: string;
   /** Logical id of the function. */
   readonly function: string;
@@ -140,6 +140,8 @@ export type UrlPlan = {
   readonly url: string;
   /** Logical id of the function. */
   readonly function: string;
+  /** Whether the response is streamed. */
+  readonly streams: boolean;
 };
 
 export type RulePlan = {

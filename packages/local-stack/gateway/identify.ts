@@ -66,7 +66,7 @@ export function identify(
     case "secretsmanager":
       return secretsManagerOperation(name, input(), secrets, scope);
     case "s3":
-      return s3Operation(method, url, headers["x-amz-copy-source"]?.toString());
+      return s3Operation(method, url, body, headers["x-amz-copy-source"]?.toString());
     case "lambda":
       return lambdaOperation(method, url, scope);
     case "cloudwatch":
@@ -95,14 +95,18 @@ function targetOf(request: IncomingMessage): string {
  */
 const knownParameters = new Set([
   "continuation-token",
+  "delete",
   "delimiter",
   "encoding-type",
   "fetch-owner",
   "key-marker",
   "list-type",
   "max-keys",
+  "partNumber",
   "prefix",
   "start-after",
+  "uploadId",
+  "uploads",
   "version-id-marker",
   "versionId",
   "versions",
@@ -112,7 +116,12 @@ const knownParameters = new Set([
 /**
  * Parses a path-style request of the REST API. Source: S3 API reference, "Required permissions" by operation.
  */
-function s3Operation(method: string, target: string, copySource: string | undefined): Operation {
+function s3Operation(
+  method: string,
+  target: string,
+  body: Buffer,
+  copySource: string | undefined,
+): Operation {
   const url = new URL(target, "http://s3");
   const [bucket = "", ...keyParts] = url.pathname.slice(1).split("/").map(decodeURIComponent);
   const key = keyParts.join("/");
@@ -124,11 +133,14 @@ function s3Operation(method: string, target: string, copySource: string | undefi
   }
   if (bucket === "") return operation("ListBuckets", [{ action: "s3:ListAllMyBuckets", resource: "*" }]);
   const arn = `arn:aws:s3:::${bucket}`;
-  const mark = ["versions", "versionId"].find((parameter) => query.has(parameter));
+  const mark = ["uploadId", "uploads", "delete", "versions", "versionId"].find((parameter) =>
+    query.has(parameter),
+  );
   const plain = key === "" ? method : `${method} key`;
   const [name, permission] = s3Operations[`${plain} ${mark}`] ?? s3Operations[plain] ?? [];
   if (name === undefined || permission === undefined)
     throw new UnknownOperationError(`s3:${method}`, `the S3 method ${method}`);
+  if (name === "DeleteObjects") return operation(name, deletions(arn, body));
   return operation(name, [{ action: `s3:${permission}`, resource: key === "" ? arn : `${arn}/${key}` }]);
 }
 
@@ -141,14 +153,33 @@ const s3Operations: Readonly<Record<string, readonly [name: string, permission: 
   "GET key": ["GetObject", "GetObject"],
   "HEAD key": ["HeadObject", "GetObject"],
   "PUT key": ["PutObject", "PutObject"],
+  "PUT key uploadId": ["UploadPart", "PutObject"],
+  "POST key": ["CompleteMultipartUpload", "PutObject"],
+  "POST key uploads": ["CreateMultipartUpload", "PutObject"],
   "DELETE key": ["DeleteObject", "DeleteObject"],
   "DELETE key versionId": ["DeleteObject", "DeleteObjectVersion"],
+  "DELETE key uploadId": ["AbortMultipartUpload", "AbortMultipartUpload"],
   GET: ["ListObjectsV2", "ListBucket"],
   "GET versions": ["ListObjectVersions", "ListBucketVersions"],
   HEAD: ["HeadBucket", "ListBucket"],
   PUT: ["CreateBucket", "CreateBucket"],
   DELETE: ["DeleteBucket", "DeleteBucket"],
+  "POST delete": ["DeleteObjects", "DeleteObject"],
 };
+
+function deletions(bucketArn: string, body: Buffer): Need[] {
+  const keys = [...body.toString().matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => decodeXml(key));
+  return keys.map((key) => ({ action: "s3:DeleteObject", resource: `${bucketArn}/${key}` }));
+}
+
+function decodeXml(text: string): string {
+  const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+  return text.replace(/&(#x[0-9a-f]+|#\d+|\w+);/gi, (whole, name: string) => {
+    if (name.startsWith("#x")) return String.fromCodePoint(Number.parseInt(name.slice(2), 16));
+    if (name.startsWith("#")) return String.fromCodePoint(Number(name.slice(1)));
+    return entities[name] ?? whole;
+  });
+}
 
 type QueueScope = Place & { readonly origin: string };
 

@@ -42,6 +42,7 @@ const writes = [
   "dynamodb:BatchWriteItem",
   "dynamodb:DeleteItem",
   "dynamodb:PutItem",
+  "dynamodb:TransactWriteItems",
   "dynamodb:UpdateItem",
 ];
 

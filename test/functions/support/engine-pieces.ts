@@ -1,5 +1,5 @@
 import { BatchWriteItemCommand, paginateScan } from "@aws-sdk/client-dynamodb";
-import { DeleteObjectCommand, GetObjectCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
+import { DeleteObjectsCommand, GetObjectCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
@@ -74,7 +74,8 @@ async function takeObjects(
     });
     found.push(...(await Promise.all(texts)));
   }
-  await Promise.all(found.map(([Key]) => s3.send(new DeleteObjectCommand({ Bucket, Key }))));
+  const Objects = found.map(([Key]) => ({ Key }));
+  if (Objects.length > 0) await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
   return found;
 }
 

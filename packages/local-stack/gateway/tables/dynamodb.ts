@@ -23,6 +23,15 @@ const tableOperations = new Set([
 ]);
 const batchOperations = new Set(["BatchGetItem", "BatchWriteItem"]);
 
+/** In a transaction, each part needs the permission of the single operation. */
+const transactionParts: Readonly<Record<string, string>> = {
+  ConditionCheck: "ConditionCheckItem",
+  Delete: "DeleteItem",
+  Get: "GetItem",
+  Put: "PutItem",
+  Update: "UpdateItem",
+};
+
 export function dynamoDbOperation(name: string, input: JsonObject, arns: TableArns): Operation {
   const action = `dynamodb:${name}`;
   const body = withBareTableNames(input);
@@ -50,9 +59,25 @@ function needs(name: string, input: JsonObject, arns: TableArns): Need[] {
       context: contextOfRead(asObject(request)),
     }));
   }
+  if (name === "TransactWriteItems" || name === "TransactGetItems") return transactionNeeds(input, arns);
   if (action === batchAction) return statementNeeds(input, arns);
   if (name === "ListTables") return [{ action, resource: "*" }];
   throw new UnknownOperationError(action, `the operation ${action}`);
+}
+
+function transactionNeeds(input: JsonObject, arns: TableArns): Need[] {
+  const items: unknown[] = Array.isArray(input.TransactItems) ? input.TransactItems : [];
+  return items.flatMap((item) =>
+    Object.entries(asObject(item)).map(([part, request]) => {
+      const permission = transactionParts[part];
+      if (permission === undefined)
+        throw new UnknownOperationError(`dynamodb:${part}`, `the transaction part ${part}`);
+      return {
+        action: `dynamodb:${permission}`,
+        resource: arns.table(asString(asObject(request).TableName)),
+      };
+    }),
+  );
 }
 
 /**
@@ -62,8 +87,12 @@ function needs(name: string, input: JsonObject, arns: TableArns): Need[] {
 function statementNeeds(input: JsonObject, arns: TableArns): Need[] {
   const entries: unknown[] = Array.isArray(input.Statements) ? input.Statements : [];
   return entries.map((entry) => {
-    const { verb, table } = parseStatement(asObject(entry));
-    return { action: `dynamodb:PartiQL${verb}`, resource: arns.table(table) };
+    const { verb, table, index } = parseStatement(asObject(entry));
+    const resource = arns.table(table);
+    return {
+      action: `dynamodb:PartiQL${verb}`,
+      resource: index === undefined ? resource : `${resource}/index/${index}`,
+    };
   });
 }
 

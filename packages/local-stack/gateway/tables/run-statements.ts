@@ -59,9 +59,12 @@ export function createStatementRunner(call: EngineCall) {
     const units = placed.map(({ statement, name = "" }, place) => {
       const error = asString(asObject(asObject(Array.isArray(responses) ? responses[place] : {}).Error).Code);
       const bytes = Math.max(before.get(name) ?? 0, after.get(name) ?? 0, attemptedBytes(statement));
-      return billed.has(error) ? Math.max(1, Math.ceil(bytes / 1024)) : 0;
+      return billed.has(error) ? unitsOf(statement, bytes) : { readUnits: 0, writeUnits: 0 };
     });
-    onUnits({ readUnits: 0, writeUnits: units.reduce((sum, each) => sum + each, 0) });
+    onUnits({
+      readUnits: units.reduce((sum, each) => sum + each.readUnits, 0),
+      writeUnits: units.reduce((sum, each) => sum + each.writeUnits, 0),
+    });
     return answer;
   };
 }
@@ -71,6 +74,10 @@ function reasonToRefuse(placed: readonly PlacedStatement[]): string | undefined 
   if (placed.length > mostStatements) return tooLong("statements", mostStatements);
   const long = placed.findIndex(({ statement }) => statement.characters > longestStatement);
   if (long >= 0) return tooLong(`statements.${long + 1}.member.statement`, longestStatement);
+  const reads = placed.filter(({ statement }) => statement.verb === "Select");
+  if (reads.length > 0 && reads.length < placed.length) {
+    return "Read and write requests together in the same batch is not supported.";
+  }
   const names = placed.flatMap(({ name }) => name ?? []);
   return new Set(names).size < names.length ? "Provided list of item keys contains duplicates" : undefined;
 }
@@ -87,6 +94,12 @@ const billed = new Set(["", "ConditionalCheckFailed", "DuplicateItem"]);
 
 function attemptedBytes({ verb, attributes }: Statement): number {
   return verb === "Insert" ? itemBytes(attributes) : 0;
+}
+
+function unitsOf({ verb, isConsistentRead }: Statement, bytes: number): Capacity {
+  if (verb !== "Select") return { readUnits: 0, writeUnits: Math.max(1, Math.ceil(bytes / 1024)) };
+  const units = Math.max(1, Math.ceil(bytes / 4096));
+  return { readUnits: isConsistentRead ? units : units / 2, writeUnits: 0 };
 }
 
 /**
@@ -109,6 +122,10 @@ function valueBytes(value: JsonObject): number {
       return Math.ceil(String(content).replace(/[-.]/g, "").length / 2) + 1;
     case "B":
       return Buffer.byteLength(String(content), "base64");
+    case "SS":
+    case "NS":
+    case "BS":
+      return listOf(content).reduce<number>((sum, each) => sum + valueBytes({ [type.slice(0, 1)]: each }), 0);
     // Lists and maps take three bytes plus one per element.
     case "L":
       return 3 + listOf(content).reduce<number>((sum, each) => sum + 1 + valueBytes(asObject(each)), 0);

@@ -12,7 +12,9 @@ const throttles = [
   "ThrottlingError",
   "ProvisionedThroughputExceeded",
 ];
-const reads = ["GetItem", "BatchGetItem", "Query", "Scan"].map((name) => `dynamodb:${name}`);
+const reads = ["GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "PartiQLSelect"].map(
+  (name) => `dynamodb:${name}`,
+);
 
 export type ThrottleEvent = {
   readonly tableName: string;
@@ -42,5 +44,6 @@ function eventOf(
 ): readonly ThrottleEvent[] {
   const tableName = /:table\/([^/]+)/.exec(need?.resource ?? "")?.[1];
   if (tableName === undefined || !throttles.includes(errorType)) return [];
-  return [{ tableName, metric: reads.includes(action) ? "ReadThrottleEvents" : "WriteThrottleEvents" }];
+  const isRead = reads.includes(action) || reads.includes(need?.action ?? "");
+  return [{ tableName, metric: isRead ? "ReadThrottleEvents" : "WriteThrottleEvents" }];
 }

@@ -28,7 +28,7 @@ beforeAll(async () => {
       Fails: "export const handler = async () => { throw new Error('secret detail'); };",
       Slow: "export const handler = () => new Promise(() => {});",
       Busy: "export const handler = () => null;",
-      Address: "export const handler = () => ({ statusCode: 200, body: process.env.API_URL });",
+      Address: "export const handler = () => ({ url: process.env.API_URL });",
     },
     resources: {
       ...functionResources("Echo"),
@@ -119,7 +119,7 @@ describe("the HTTP API", () => {
   });
 
   test("stands at its local address wherever the template builds its address in AWS", async () => {
-    expect(await (await fetch(`${url}/address`)).text()).toBe(`${url}/webhooks`);
+    expect(await (await fetch(`${url}/address`)).json()).toEqual({ url: `${url}/webhooks` });
   });
 
   test("logs method, path, status and function of each request", async () => {

@@ -13,7 +13,7 @@ function eventOf(request: { target?: string; rawHeaders?: string[]; body?: Buffe
       sourceIp: "127.0.0.1",
       ...request,
     },
-    "POST /a",
+    { key: "POST /a", parameters: {} },
     "api1",
     now,
   );
@@ -87,17 +87,27 @@ describe("a function's result as an answer", () => {
       JSON.stringify({
         statusCode: 201,
         headers: { "X-A": 1 },
-        body: "a",
+        cookies: ["a=1"],
+        body: "YQ==",
+        isBase64Encoded: true,
       }),
     );
     expect(answer).toEqual({
       status: 201,
-      headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1" },
+      headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1", "set-cookie": ["a=1"] },
       body: Buffer.from("a"),
     });
   });
 
-  test.each(['{"a":1}', '{"statusCode":"x"}', '{"statusCode":200,"body":{}}', '{"statusCode":99}'])(
+  test("is the body of a 200 in JSON if it has none", () => {
+    expect(httpAnswer('{"a":1}')).toMatchObject({
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from('{"a":1}'),
+    });
+  });
+
+  test.each(['{"statusCode":"x"}', '{"statusCode":200,"body":{}}', '{"statusCode":99}'])(
     "is a 500 if it is malformed: %s",
     (payload) => {
       expect(httpAnswer(payload)).toMatchObject({

@@ -1,6 +1,7 @@
 import {
   CreateBucketCommand,
   DeleteObjectCommand,
+  DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -66,6 +67,15 @@ test("that an object is missing is reported only to who may list the bucket", as
   const missing = new GetObjectCommand({ Bucket, Key: "missing" });
   await expect(clients(system, lists).s3.send(missing)).rejects.toMatchObject({ name: "NoSuchKey" });
   await expect(clients(system, reads).s3.send(missing)).rejects.toMatchObject({ name: "AccessDenied" });
+});
+
+test("deleting several objects needs the permission on each", async () => {
+  const caller = system.caller("cleans", ["s3:DeleteObject", `${bucketArn}/bodies/*`]);
+  const { s3 } = clients(system, caller);
+  const remove = (keys: string[]) =>
+    s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: keys.map((Key) => ({ Key })) } }));
+  await expect(remove(["bodies/1", "data/a&b"])).rejects.toThrow(`${bucketArn}/data/a&b`);
+  expect((await remove(["bodies/1"])).Deleted).toHaveLength(1);
 });
 
 test("a bucket's policy holds for its objects", async () => {

@@ -9,6 +9,7 @@ import {
   PutItemCommand,
   QueryCommand,
   ScanCommand,
+  TransactWriteItemsCommand,
 } from "@aws-sdk/client-dynamodb";
 import {
   DescribeStreamCommand,
@@ -123,6 +124,25 @@ await describeOnEachTable("tables", (tables) => {
       new GetItemCommand({ TableName: facts, Key: { pk: { S: "shared" } } }),
     );
     expect(Item?.v).toEqual({ N: "1" });
+  });
+
+  test("a transaction needs the item permissions of every part on its own table", async () => {
+    const caller = system.caller(
+      "transacts",
+      ["dynamodb:PutItem", tableArn],
+      ["dynamodb:ConditionCheckItem", tableArn],
+      ["dynamodb:PutItem", otherArn],
+    );
+    const { dynamodb } = clients(system, caller);
+    const put = { Put: { TableName: others, Item: { pk: { S: "t" } } } };
+    const check = (TableName: string) => ({
+      ConditionCheck: { TableName, Key: { pk: { S: "c" } }, ConditionExpression: "attribute_not_exists(pk)" },
+    });
+    const sent = await dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [put, check(facts)] }));
+    expect(sent.$metadata.httpStatusCode).toBe(200);
+    await expect(
+      dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [put, check(others)] })),
+    ).rejects.toThrow(`dynamodb:ConditionCheckItem on resource: ${otherArn}`);
   });
 
   test("a batch write needs its own permission on every table", async () => {
