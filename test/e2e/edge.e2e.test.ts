@@ -179,6 +179,11 @@ describe("an assembly with a custom domain, a customer's key and traces", () => 
   it("runs at its local address, and that is what is registered", () => {
     expect(outputOf(stack, "WebhooksUrl")).toBe(`${stack.apiUrl}/webhooks`);
     expect(product.system.sandbox.webhook("users")?.url).toBe(`${stack.apiUrl}/webhooks/users`);
+    expect(stack.notRun).toEqual([
+      expect.stringMatching(/^output WebhooksDomainTarget: /),
+      expect.stringMatching(/^DomainName\w+ \(AWS::ApiGatewayV2::DomainName\)$/),
+      expect.stringMatching(/^DomainMapping\w+ \(AWS::ApiGatewayV2::ApiMapping\)$/),
+    ]);
   });
 });
 

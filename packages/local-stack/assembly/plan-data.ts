@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { generationRules } from "../engines/secret-string.ts";
-import { type Policy, parsePolicy } from "../iam/policy.ts";
+import { parsePolicy } from "../iam/policy.ts";
+import { checkQueuePolicy } from "./check-queues.ts";
 import { noValue, resolveValue } from "./intrinsics.ts";
 import type { BucketPlan, QueuePlan, ResourcePolicyPlan, SecretPlan, TablePlan } from "./plan.ts";
 import { PlanError } from "./problems.ts";
@@ -35,6 +36,7 @@ export const planQueue: Planner<QueuePlan> = (logicalId, properties, scope) => {
     name: scope.name(logicalId),
     arn: scope.attribute(logicalId, "Arn"),
     visibilitySeconds: attributes.VisibilityTimeout ?? 30,
+    redrive: attributes.RedrivePolicy,
     tags: Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value])),
     attributes: Object.fromEntries(
       Object.entries(attributes).map(([name, value]) => [
@@ -171,23 +173,4 @@ export const planSecretPolicy: Planner<ResourcePolicyPlan[]> = (logicalId, prope
 
 function foreign(url: string): PlanError {
   return new PlanError(`it is for the queue ${url}, which is not in the stack`, "Correct the reference.");
-}
-
-/**
- * @throws PlanError for a policy that SQS would refuse.
- * Source: SQS developer guide, "Amazon SQS policy quotas".
- */
-function checkQueuePolicy(document: unknown, { statements }: Policy): void {
-  const principals = statements.reduce((sum, { principals: named = [] }) => sum + named.length, 0);
-  const found = [
-    { count: Buffer.byteLength(JSON.stringify(document)), most: 8_192, what: "bytes" },
-    { count: statements.length, most: 20, what: "statements" },
-    { count: principals, most: 50, what: "principals" },
-  ].find(({ count, most }) => count > most);
-  if (found === undefined) return;
-  const { count, most, what } = found;
-  throw new PlanError(
-    `the policy of a queue has ${count} ${what}, and SQS takes ${most}`,
-    "Name fewer principals, or a whole account in their place.",
-  );
 }

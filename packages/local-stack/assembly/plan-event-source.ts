@@ -33,12 +33,13 @@ const mappingSchema = z.strictObject({
     .optional(),
   FunctionName: z.string(),
   FunctionResponseTypes: z.array(z.literal("ReportBatchItemFailures")).default([]),
+  MaximumBatchingWindowInSeconds: number.default(0),
   MaximumRecordAgeInSeconds: number.default(-1),
   MaximumRetryAttempts: number.default(-1),
   MetricsConfig: z.strictObject({ Metrics: z.array(z.literal("EventCount")) }).optional(),
   ParallelizationFactor: number.pipe(z.literal(1)).optional(),
   ScalingConfig: z.strictObject({ MaximumConcurrency: number.optional() }).optional(),
-  StartingPosition: z.literal("TRIM_HORIZON").optional(),
+  StartingPosition: z.enum(["TRIM_HORIZON", "LATEST"]).optional(),
 });
 type Mapping = z.infer<typeof mappingSchema>;
 
@@ -58,14 +59,13 @@ export function planEventSource(
     id: scope.identity(logicalId).ref,
     function: functionIdOf(mapping.FunctionName, scope),
     enabled: mapping.Enabled,
+    windowSeconds: mapping.MaximumBatchingWindowInSeconds,
+    filters: (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => parseEventFilter(Pattern)),
     reportsItemFailures: mapping.FunctionResponseTypes.length > 0,
     countsEvents: (mapping.MetricsConfig?.Metrics ?? []).length > 0,
   };
   const queue = data.queues.find(({ arn }) => arn === mapping.EventSourceArn);
   if (queue !== undefined) {
-    if (mapping.FilterCriteria !== undefined) {
-      throw new PlanError("it has filters, and its source is a queue", "Filter in the function.");
-    }
     return {
       ...shared,
       kind: "queue",
@@ -99,9 +99,15 @@ function streamSettings(mapping: Mapping, buckets: readonly BucketPlan[]) {
       "Use a bucket: only there are whole records kept.",
     );
   }
+  if (mapping.StartingPosition === undefined) {
+    throw new PlanError(
+      "it reads a stream and has no StartingPosition",
+      "Set TRIM_HORIZON, or LATEST to lose what came before.",
+    );
+  }
   return {
     batchSize: mapping.BatchSize ?? 100,
-    filters: (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => parseEventFilter(Pattern)),
+    startingPosition: mapping.StartingPosition,
     maximumRetryAttempts: mapping.MaximumRetryAttempts,
     maximumRecordAgeSeconds: mapping.MaximumRecordAgeInSeconds,
     bisects: mapping.BisectBatchOnFunctionError,

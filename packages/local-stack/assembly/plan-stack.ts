@@ -1,6 +1,7 @@
 import { FilterPatternError } from "../gateway/logs/filter-pattern.ts";
 import { UnsupportedPolicyError } from "../iam/policy.ts";
 import { checkEventSource } from "../sources/creation-checks.ts";
+import { checkQueues } from "./check-queues.ts";
 import { isRunType, onlyWatches, type Place, type RunType } from "./identity.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { StackPlan } from "./plan.ts";
@@ -16,6 +17,7 @@ import {
   planTable,
 } from "./plan-data.ts";
 import { planEventSource, planRule } from "./plan-event-source.ts";
+import { planExport } from "./plan-export.ts";
 import { planAlias, planFunction, planInvokeConfig } from "./plan-function.ts";
 import { mergePolicies, planPermission } from "./plan-permissions.ts";
 import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
@@ -103,7 +105,10 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     const target = functions.find(({ logicalId }) => logicalId === source.function);
     if (target !== undefined) problems.add(...checkEventSource(source, target, resourcePolicies));
   }
+  problems.add(...checkQueues(queues));
+  const exports = planExports(stack, scope, problems);
   if (problems.found.length > 0) throw new UnrunnableAssemblyError(stack.directory, problems.found);
+  const outputs = planOutputs(stack, scope);
   return {
     name: stack.name,
     queues,
@@ -120,8 +125,23 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     compositeAlarms,
     resourcePolicies,
     resources: listResources(scope),
-    outputs: planOutputs(stack, scope),
+    outputs: outputs.values,
+    exports,
+    notRun: [...outputs.notResolved, ...resourcesNotRun(scope)],
   };
+}
+
+/** Plans the names of exported outputs. Notes and omits those that cannot be exported. */
+function planExports(
+  { template }: SynthesizedStack,
+  scope: StackScope,
+  problems: ProblemList,
+): Record<string, string> {
+  const exports = Object.entries(template.Outputs).flatMap(([output, { Condition, Export }]) => {
+    if (Export === undefined || (Condition !== undefined && !scope.condition(Condition))) return [];
+    return problems.attempt(output, () => [[output, planExport(Export.Name, scope)] as const]) ?? [];
+  });
+  return Object.fromEntries(exports);
 }
 
 class ProblemList {
@@ -172,22 +192,37 @@ function unknownCallers(scope: StackScope): Problem[] {
   });
 }
 
-/** An output that names a resource that does not run here has no value. */
-function planOutputs({ template }: SynthesizedStack, scope: StackScope): Record<string, string> {
+function planOutputs(
+  { template }: SynthesizedStack,
+  scope: StackScope,
+): { readonly values: Record<string, string>; readonly notResolved: string[] } {
   const values: Record<string, string> = {};
+  const notResolved: string[] = [];
   for (const [name, { Value, Condition }] of Object.entries(template.Outputs)) {
     if (Condition !== undefined && !scope.condition(Condition)) continue;
     try {
       values[name] = String(resolveValue(Value, scope));
     } catch (error) {
       if (!(error instanceof PlanError)) throw error;
+      notResolved.push(`output ${name}: ${error.message}`);
     }
   }
-  return values;
+  return { values, notResolved };
 }
 
 function listResources(scope: StackScope): StackPlan["resources"] {
   return [...scope.resources].flatMap(([logicalId, { Type }]) =>
     isRunType(Type) ? [{ logicalId, type: Type, physicalId: scope.identity(logicalId).ref }] : [],
   );
+}
+
+function resourcesNotRun(scope: StackScope): string[] {
+  return [...scope.resources]
+    .filter(([, { Type }]) => isNotRun(Type))
+    .map(([logicalId, { Type }]) => `${logicalId} (${Type})`);
+}
+
+/** Whether the type is ignored here. KMS keys do nothing but have a name that others refer to. */
+function isNotRun(type: string): boolean {
+  return type === "AWS::KMS::Key" || (!isRunType(type) && type !== "AWS::CDK::Metadata");
 }

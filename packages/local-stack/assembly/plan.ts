@@ -18,6 +18,7 @@ export type QueuePlan = {
   readonly attributes: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
   readonly visibilitySeconds: number;
+  readonly redrive?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number } | undefined;
 };
 
 export type TableDefinition = Pick<
@@ -83,6 +84,9 @@ type EventSourcePlan = {
   readonly function: string;
   readonly enabled: boolean;
   readonly batchSize: number;
+  readonly windowSeconds: number;
+  /** A record is processed if any filter matches; empty: every record. */
+  readonly filters: readonly EventFilter[];
   readonly reportsItemFailures: boolean;
   readonly countsEvents: boolean;
 };
@@ -97,8 +101,7 @@ export type StreamSourcePlan = EventSourcePlan & {
   readonly kind: "stream";
   readonly table: TablePlan;
   readonly streamArn: string;
-  /** A record is processed if any filter matches; empty: every record. */
-  readonly filters: readonly EventFilter[];
+  readonly startingPosition: "TRIM_HORIZON" | "LATEST";
   /** -1: retries until the record expires. */
   readonly maximumRetryAttempts: number;
   /** -1: as long as the stream retains the record. */
@@ -238,4 +241,8 @@ export type StackPlan = {
   /** Resources that CloudFormation would list, limited to those that run here. */
   readonly resources: StackListing["resources"];
   readonly outputs: Readonly<Record<string, string>>;
+  /** Export names by output name. */
+  readonly exports: Readonly<Record<string, string>>;
+  /** Resources that this machine does not run, with the reason, for printing. */
+  readonly notRun: readonly string[];
 };

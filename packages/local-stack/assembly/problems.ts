@@ -23,3 +23,10 @@ export class PlanError extends Error {
     this.remedy = remedy;
   }
 }
+
+/** A service's rule: whether a resource breaks it, the problem and the remedy. */
+export type Rule = readonly [isBroken: boolean, what: string, remedy: string];
+
+export function brokenRules(logicalId: string, rules: readonly Rule[]): Problem[] {
+  return rules.flatMap(([isBroken, what, remedy]) => (isBroken ? [{ logicalId, what, remedy }] : []));
+}

@@ -19,7 +19,14 @@ const templateSchema = z.object({
     .default({}),
   Conditions: z.record(z.string(), z.unknown()).default({}),
   Outputs: z
-    .record(z.string(), z.object({ Value: z.unknown(), Condition: z.string().optional() }))
+    .record(
+      z.string(),
+      z.object({
+        Value: z.unknown(),
+        Condition: z.string().optional(),
+        Export: z.object({ Name: z.unknown() }).optional(),
+      }),
+    )
     .default({}),
 });
 

@@ -1,12 +1,13 @@
 /** Checks that Lambda runs when an event source mapping is created. */
 
+import { isFifo } from "../assembly/check-queues.ts";
 import type {
   FunctionPlan,
   QueueSourcePlan,
   ResourcePolicyPlan,
   StreamSourcePlan,
 } from "../assembly/plan.ts";
-import type { Problem } from "../assembly/problems.ts";
+import { brokenRules, type Problem } from "../assembly/problems.ts";
 import { decide } from "../iam/evaluate.ts";
 
 /**
@@ -33,7 +34,7 @@ export function checkEventSource(
       what: `the role of ${target.logicalId} may not ${action} on ${resource}`,
       remedy: `Allow ${action} in the role's policy.`,
     }));
-  return [...missing, ...checkVisibility(source, target)];
+  return [...missing, ...checkVisibility(source, target), ...checkLimits(source)];
 }
 
 type Need = readonly [action: string, resource: string];
@@ -67,12 +68,40 @@ function destinationNeeds({ failureBucket, id }: StreamSourcePlan): Need[] {
 function checkVisibility(source: QueueSourcePlan | StreamSourcePlan, target: FunctionPlan): Problem[] {
   if (source.kind === "stream") return [];
   const { logicalId, visibilitySeconds } = source.queue;
-  if (visibilitySeconds >= target.timeoutSeconds) return [];
-  return [
-    {
-      logicalId: source.logicalId,
-      what: `the visibility time-out of ${logicalId} (${visibilitySeconds} s) is less than the time-out of ${target.logicalId} (${target.timeoutSeconds} s)`,
-      remedy: "Set VisibilityTimeout to six times the function's Timeout.",
-    },
-  ];
+  return brokenRules(source.logicalId, [
+    [
+      visibilitySeconds < target.timeoutSeconds,
+      `the visibility time-out of ${logicalId} (${visibilitySeconds} s) is less than the time-out of ${target.logicalId} (${target.timeoutSeconds} s)`,
+      "Set VisibilityTimeout to six times the function's Timeout.",
+    ],
+  ]);
+}
+
+/** Source: Lambda API reference, "CreateEventSourceMapping". */
+function checkLimits(source: QueueSourcePlan | StreamSourcePlan): Problem[] {
+  if (source.kind === "stream") return [];
+  const { logicalId, batchSize, windowSeconds, maximumConcurrency = 2, queue } = source;
+  const mostAtOnce = isFifo(queue) ? 10 : 10_000;
+  return brokenRules(logicalId, [
+    [
+      batchSize < 1 || batchSize > mostAtOnce,
+      `its BatchSize is ${batchSize}`,
+      `Set 1 to ${mostAtOnce} for this type of queue.`,
+    ],
+    [
+      isFifo(queue) && windowSeconds > 0,
+      "it has a batching window, and its queue is FIFO",
+      "Leave the window out.",
+    ],
+    [
+      !isFifo(queue) && batchSize > 10 && windowSeconds < 1,
+      `its BatchSize is ${batchSize} without a batching window`,
+      "Set MaximumBatchingWindowInSeconds to 1 or more, or BatchSize to 10 or less.",
+    ],
+    [
+      maximumConcurrency < 2 || maximumConcurrency > 1000,
+      `its MaximumConcurrency is ${maximumConcurrency}`,
+      "Set 2 to 1000.",
+    ],
+  ]);
 }

@@ -10,6 +10,7 @@ import type { Delay } from "../lambda/delay.ts";
 import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { isRecursionError } from "../lambda/lineage.ts";
 import { batchResult, failedEvents, type SourceMetricName } from "./batch-response.ts";
+import type { EventFilter } from "./event-filter.ts";
 
 export type QueueSource = ReturnType<typeof startQueueSource>;
 
@@ -26,6 +27,8 @@ export type QueueSourceOptions = {
   readonly onProblem: (message: string) => void;
 };
 
+/** SQS's limits per call. */
+const receivedAtOnce = 10;
 const longestPollSeconds = 20;
 const longestBackOff = 5_000;
 /** Lambda starts with this many concurrent batches. */
@@ -44,27 +47,42 @@ export function startQueueSource(options: QueueSourceOptions) {
   const batches = new Set<Promise<void>>();
   const concurrency = batchesAtOnce(plan, target);
 
-  const receive = async (): Promise<QueueRecord[]> => {
+  const receive = async (wanted: number, waitSeconds: number): Promise<QueueRecord[]> => {
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,
-      MaxNumberOfMessages: plan.batchSize,
-      WaitTimeSeconds: longestPollSeconds,
+      MaxNumberOfMessages: Math.min(wanted, receivedAtOnce),
+      WaitTimeSeconds: waitSeconds,
       MessageAttributeNames: ["All"],
       MessageSystemAttributeNames: ["All"],
     });
     const { Messages = [] }: { Messages?: Message[] | undefined } = await sqs.send(command, {
       abortSignal: signal,
     });
-    return Messages.map((message) => queueRecord(message, plan, region));
+    const records = Messages.map((message) => queueRecord(message, plan, region));
+    const refused = records.filter((record) => !isTaken(record, plan.filters));
+    await remove(refused);
+    return records.filter((record) => !refused.includes(record));
+  };
+
+  /** Collects up to the batch size, or until the window ends, counted from the first message. */
+  const gather = async (): Promise<QueueRecord[]> => {
+    const gathered = await receive(plan.batchSize, longestPollSeconds);
+    const closes = Date.now() + plan.windowSeconds * 1000;
+    while (gathered.length > 0 && gathered.length < plan.batchSize && !signal.aborted) {
+      const left = Math.ceil((closes - Date.now()) / 1000);
+      if (left <= 0) break;
+      gathered.push(...(await receive(plan.batchSize - gathered.length, Math.min(left, longestPollSeconds))));
+    }
+    return gathered;
   };
 
   const remove = async (records: readonly QueueRecord[]): Promise<void> => {
-    if (records.length === 0) return;
-    const Entries = records.map(({ receiptHandle }, index) => ({
-      Id: String(index),
-      ReceiptHandle: receiptHandle,
-    }));
-    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    for (let start = 0; start < records.length; start += receivedAtOnce) {
+      const Entries = records
+        .slice(start, start + receivedAtOnce)
+        .map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    }
   };
 
   /** Retries while the function is throttled, until the messages are about to become visible again. */
@@ -110,9 +128,9 @@ export function startQueueSource(options: QueueSourceOptions) {
     for (let failures = 0; !signal.aborted; ) {
       while (batches.size >= concurrency) await Promise.race(batches);
       try {
-        const received = await receive();
+        const gathered = await gather();
         failures = 0;
-        for (const records of splitByPayload(received)) start(records);
+        for (const records of splitByPayload(gathered)) start(records);
       } catch (error) {
         report(error);
         failures += 1;
@@ -198,4 +216,19 @@ function attribute(value: MessageAttributeValue) {
     binaryListValues: [],
     dataType: value.DataType ?? "String",
   };
+}
+
+/** Whether a filter matches the message; patterns for the body see it as JSON if it is JSON. */
+function isTaken(record: QueueRecord, filters: readonly EventFilter[]): boolean {
+  if (filters.length === 0) return true;
+  const filtered = { ...record, body: parsedBody(record.body) };
+  return filters.some((matches) => matches(filtered));
+}
+
+function parsedBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
 }

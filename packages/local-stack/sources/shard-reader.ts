@@ -13,6 +13,7 @@ export type ShardReader = ReturnType<typeof readShard>;
 export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
   readonly plan: StreamSourcePlan;
   readonly shardId: string;
+  readonly startingPosition: "TRIM_HORIZON" | "LATEST";
   readonly streams: DynamoDBStreamsClient;
   readonly region: string;
   /** Records read while disabled wait: reading at once preserves the time of their writing. */
@@ -46,6 +47,7 @@ export function readShard(options: ShardReaderOptions) {
   /** Signals that somebody waits for the next read. */
   const hurry = createWakeUp();
   let pending: StreamRecord[] = [];
+  let gatheringSince = 0;
   let lastRead = options.kept?.load();
   let passesStarted = 0;
   let emptyPass = 0;
@@ -69,8 +71,9 @@ export function readShard(options: ShardReaderOptions) {
       streamRecord(record, plan.streamArn, options.region, options.now()),
     );
     lastRead = records.at(-1)?.dynamodb.SequenceNumber ?? lastRead;
+    if (pending.length === 0) gatheringSince = Date.now();
     pending.push(...records.filter((record) => isTaken(record, plan)));
-    await runBatches(next === undefined);
+    await runFullBatches(next === undefined);
     const isEmpty = records.length === 0 && pending.length === 0;
     if (isEmpty) {
       emptyPass = started;
@@ -79,17 +82,22 @@ export function readShard(options: ShardReaderOptions) {
     return { next, isBusy: records.length > 0 };
   };
 
-  const runBatches = async (isLast: boolean): Promise<void> => {
+  /** With a window, a partial batch waits for more records until the window ends. */
+  const runFullBatches = async (isLast: boolean): Promise<void> => {
     // A closed shard is not read again: its last records wait here.
     while (isLast && !options.isEnabled() && !signal.aborted) await wakeUp.sleep(longestSleep, signal);
     while (options.isEnabled() && !signal.aborted) {
       pending = withoutTrimmed(pending, options);
       if (pending.length === 0) return;
+      const isDue = isLast || Date.now() - gatheringSince >= plan.windowSeconds * 1000;
       const batch = firstBatch(pending, plan.batchSize);
+      const isFull = batch.length === plan.batchSize || batch.length < pending.length;
+      if (!isFull && !isDue) return;
       await runStreamBatch(batch, options);
       const done = batch.at(-1)?.dynamodb.SequenceNumber;
       if (!signal.aborted && done !== undefined) options.kept?.save(done);
       pending = pending.slice(batch.length);
+      gatheringSince = Date.now();
     }
   };
 
@@ -108,7 +116,8 @@ export function readShard(options: ShardReaderOptions) {
         iterator = next;
         if (isBusy) sleep = shortestSleep;
         else {
-          await wakeUp.sleep(sleep, signal);
+          const isGathering = pending.length > 0 && options.isEnabled();
+          await wakeUp.sleep(isGathering ? shortestSleep : sleep, signal);
           sleep = Math.min(longestSleep, sleep * 1.5);
         }
         await hurry.sleep(Math.max(0, began + readInterval - performance.now()), signal);
@@ -141,11 +150,11 @@ export function readShard(options: ShardReaderOptions) {
 
 async function iteratorAfter(
   lastRead: string | undefined,
-  { plan, shardId, streams, signal }: ShardReaderOptions,
+  { plan, shardId, streams, signal, startingPosition }: ShardReaderOptions,
 ): Promise<string | undefined> {
   const position =
     lastRead === undefined
-      ? { ShardIteratorType: "TRIM_HORIZON" as const }
+      ? { ShardIteratorType: startingPosition }
       : { ShardIteratorType: "AFTER_SEQUENCE_NUMBER" as const, SequenceNumber: lastRead };
   const command = new GetShardIteratorCommand({ StreamArn: plan.streamArn, ShardId: shardId, ...position });
   return (await streams.send(command, { abortSignal: signal })).ShardIterator;

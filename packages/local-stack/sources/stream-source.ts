@@ -60,6 +60,7 @@ export function startStreamSource(options: StreamSourceOptions) {
   const discovery = createWakeUp();
   const now = options.now ?? (() => new Date());
   const retentionSeconds = options.retentionSeconds ?? dayInSeconds;
+  let isFirst = true;
   let isEnabled = true;
 
   const giveUp = async (shardId: string, given: Omit<GivenUp, "shardId" | "functionArn" | "now">) => {
@@ -89,11 +90,12 @@ export function startStreamSource(options: StreamSourceOptions) {
     },
   });
 
-  const open = (shardId: string): void => {
+  const open = (shardId: string, startingPosition: "TRIM_HORIZON" | "LATEST"): void => {
     const reader = readShard({
       ...options,
       kept: options.kept && positionOf(shardId),
       shardId,
+      startingPosition,
       signal,
       now,
       retentionSeconds,
@@ -111,10 +113,15 @@ export function startStreamSource(options: StreamSourceOptions) {
   const discover = async (): Promise<void> => {
     const shards = await listShards(streams, plan.streamArn, signal);
     const ids = new Set(shards.map(({ ShardId }) => ShardId));
-    for (const { ShardId: id, ParentShardId: parent } of shards) {
+    for (const { ShardId: id, ParentShardId: parent, SequenceNumberRange: range } of shards) {
       if (id === undefined || readers.has(id)) continue;
-      if (parent === undefined || !ids.has(parent) || finished.has(parent)) open(id);
+      const isClosed = range?.EndingSequenceNumber !== undefined;
+      const skips = isFirst && plan.startingPosition === "LATEST";
+      if (skips && isClosed) finished.add(id);
+      const isReady = parent === undefined || !ids.has(parent) || finished.has(parent);
+      if (isReady && !finished.has(id)) open(id, skips ? "LATEST" : "TRIM_HORIZON");
     }
+    isFirst = false;
   };
 
   const run = async (): Promise<void> => {

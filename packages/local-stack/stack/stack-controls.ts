@@ -49,6 +49,8 @@ export function stackControls(started: StartedStack) {
     buckets: plan.buckets,
     secrets: plan.secrets,
     functions: functions.map(localFunction),
+    /** Resources that this machine does not run, for printing. */
+    notRun: plan.notRun,
     gateway,
     schedules,
     /** Simulates a saturated account: occupies executions for other functions; returns a function that releases them. */

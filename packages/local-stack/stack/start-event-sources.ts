@@ -25,13 +25,15 @@ export function startEventSources(
   queueUrlOf: (logicalId: string) => string,
   parts: StackParts,
 ): readonly RunningSource[] {
-  return plan.sources.flatMap((source) => {
-    const target = functions.find(({ host }) => host.plan.logicalId === source.function);
-    if (target === undefined || !source.enabled) return [];
-    const queueUrl = source.kind === "queue" ? queueUrlOf(source.queue.logicalId) : "";
-    const running = startEventSource(source, target, queueUrl, parts);
-    return [{ plan: source, running: parts.cleanup.adopt(running, ({ close }) => close()), queueUrl }];
-  });
+  return plan.sources
+    .filter(({ enabled }) => enabled)
+    .flatMap((source) => {
+      const target = functions.find(({ host }) => host.plan.logicalId === source.function);
+      if (target === undefined) return [];
+      const queueUrl = source.kind === "queue" ? queueUrlOf(source.queue.logicalId) : "";
+      const running = startEventSource(source, target, queueUrl, parts);
+      return [{ plan: source, running: parts.cleanup.adopt(running, ({ close }) => close()), queueUrl }];
+    });
 }
 
 function startEventSource(

@@ -31,7 +31,7 @@ describe("an event source mapping", () => {
       }),
     });
     expect(plan.sources).toMatchObject([
-      { kind: "queue", batchSize: 10, maximumConcurrency: 2, reportsItemFailures: true },
+      { kind: "queue", batchSize: 10, windowSeconds: 0, maximumConcurrency: 2, reportsItemFailures: true },
       {
         kind: "stream",
         batchSize: 100,
@@ -62,7 +62,7 @@ describe("an event source mapping", () => {
       Failures: { Type: "AWS::S3::Bucket" },
       ...store(),
       ...mappingResource("Mapping", ["Items", "StreamArn"], "Work", {
-        StartingPosition: "TRIM_HORIZON",
+        StartingPosition: "LATEST",
         DestinationConfig: { OnFailure: { Destination: { "Fn::GetAtt": ["Failures", "Arn"] } } },
       }),
     });

@@ -31,13 +31,14 @@ test("everything that can't be run is listed at once", async () => {
   ]);
 });
 
-test("a key has an ARN that policies and queues name", async () => {
+test("a key has an ARN that policies and queues name, and is not run", async () => {
   const arn = { "Fn::GetAtt": ["Key", "Arn"] };
   const plan = await planned({
     ...functionResources("Work", { allow: [["kms:Decrypt", arn]], environment: { KEY: arn } }),
     Key: { Type: "AWS::KMS::Key" },
   });
   expect(plan.functions[0]?.environment.KEY).toMatch(/^arn:aws:kms:[a-z0-9-]+:\d{12}:key\/[0-9a-f-]{36}$/);
+  expect(plan.notRun).toEqual(["Key (AWS::KMS::Key)"]);
 });
 
 test("a global table is run as the replica in the stage's region, with its stream and expiry", async () => {
@@ -53,13 +54,13 @@ test("a global table is run as the replica in the stage's region, with its strea
   expect(table).toMatchObject({ timeToLiveAttribute: "expiresAt", streamArn: expect.any(String) });
 });
 
-test("unsupported resources that nothing depends on are omitted", async () => {
+test("unsupported resources that nothing depends on are omitted, and reported", async () => {
   const plan = await planned({
     ...functionResources("Work"),
     Dashboard: { Type: "AWS::CloudWatch::Dashboard", Properties: { DashboardBody: { Ref: "Work" } } },
     Metadata: { Type: "AWS::CDK::Metadata" },
   });
-  expect(plan.functions).toMatchObject([{ logicalId: "Work" }]);
+  expect(plan.notRun).toEqual(["Dashboard (AWS::CloudWatch::Dashboard)"]);
 });
 
 describe("parameters", () => {
@@ -179,5 +180,30 @@ describe("reading a directory", () => {
       environment: "aws://111111111111/eu-west-1",
     });
     expect(readAssembly(assembly.directory).region).toBe("eu-west-1");
+  });
+});
+
+describe("an exported output", () => {
+  const exported = (Name: unknown) => ({
+    template: {
+      Parameters: { Host: { Type: "String", Default: "api.example.com" } },
+      Outputs: { Claim: { Value: "x", Export: { Name } }, Plain: { Value: "y" } },
+    },
+  });
+
+  test("has the name that CloudFormation would give it", async () => {
+    const Name = {
+      "Fn::Join": [":", ["claims", { "Fn::Join": ["-", { "Fn::Split": [".", { Ref: "Host" }] }] }]],
+    };
+    expect((await planned({}, exported(Name))).exports).toEqual({ Claim: "claims:api-example-com" });
+  });
+
+  test("is refused under a name that CloudFormation would refuse", async () => {
+    expect(await problemsOf({}, exported({ Ref: "Host" }))).toEqual([
+      "Claim: CloudFormation takes no export of the name api.example.com",
+    ]);
+    expect(await problemsOf(queueResource("Queue"), exported({ Ref: "Queue" }))).toEqual([
+      "Claim: the name of its export depends on the resource Queue",
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { S3Client } from "@aws-sdk/client-s3";
+import type { StreamSourcePlan } from "@income-events/local-stack/assembly/plan.ts";
 import {
   type StreamSourceOptions,
   startStreamSource,
@@ -28,7 +29,11 @@ async function startFakeStream(shards: readonly FakeShard[]) {
       }));
       return { StreamDescription: { Shards } };
     }
-    if (operation === "GetShardIterator") return { ShardIterator: `${input.ShardId} 0` };
+    if (operation === "GetShardIterator") {
+      const shard = shards.find(({ id }) => id === input.ShardId);
+      const start = input.ShardIteratorType === "LATEST" ? shard?.records.length : 0;
+      return { ShardIterator: `${input.ShardId} ${start}` };
+    }
     const [id, start] = (input.ShardIterator ?? "").split(" ");
     const shard = shards.find((candidate) => candidate.id === id);
     const records = shard?.records ?? [];
@@ -50,6 +55,7 @@ async function startFakeStream(shards: readonly FakeShard[]) {
 
 async function follow(
   shards: readonly FakeShard[],
+  startingPosition: StreamSourcePlan["startingPosition"],
   others: Partial<Pick<StreamSourceOptions, "now" | "onProblem">> = {},
 ) {
   const { url, close } = await startFakeStream(shards);
@@ -62,7 +68,7 @@ async function follow(
   const clients = { streams: new DynamoDBStreamsClient(settings), s3: new S3Client(settings) };
   const source = startStreamSource({
     ...clients,
-    plan: streamPlan({}),
+    plan: streamPlan({ startingPosition }),
     region: "eu-central-1",
     target,
     gateway: { intercept: () => () => {} },
@@ -89,7 +95,7 @@ describe("shards", () => {
   test("are read parents first, and children when their parent is closed and read to its end", async () => {
     const parent: FakeShard = { id: "parent", records: ["1", "2"], isClosed: false };
     const child: FakeShard = { id: "child", parent: "parent", records: ["4", "5"], isClosed: false };
-    await using following = await follow([child, parent]);
+    await using following = await follow([child, parent], "TRIM_HORIZON");
     await following.source.caughtUp();
     expect(following.records()).toEqual(["1", "2"]);
     parent.records.push("3");
@@ -99,14 +105,14 @@ describe("shards", () => {
 
   test("whose parent is gone are read", async () => {
     const orphan = { id: "child", parent: "trimmed", records: ["4"], isClosed: false };
-    await using following = await follow([orphan]);
+    await using following = await follow([orphan], "TRIM_HORIZON");
     await following.source.caughtUp();
     expect(following.records()).toEqual(["4"]);
   });
 
   test("that closed while the source is disabled are handed over when it is enabled", async () => {
     const shard: FakeShard = { id: "closed", records: ["1"], isClosed: true };
-    await using following = await follow([shard]);
+    await using following = await follow([shard], "TRIM_HORIZON");
     following.source.setEnabled(false);
     // More than the reader needs to reach the shard's end.
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -120,7 +126,7 @@ describe("shards", () => {
     const open: FakeShard = { id: "open", records: ["1", "2"], isClosed: false };
     const problems: string[] = [];
     let days = 1.01;
-    await using following = await follow([open], {
+    await using following = await follow([open], "TRIM_HORIZON", {
       now: () => new Date(Date.now() + days * 86_400_000),
       onProblem: (problem) => problems.push(problem),
     });
@@ -131,5 +137,15 @@ describe("shards", () => {
     open.records.push("3");
     await following.source.caughtUp();
     expect(following.records()).toEqual(["3"]);
+  });
+
+  test("at LATEST are read from what is written after the start", async () => {
+    const open: FakeShard = { id: "open", records: ["1"], isClosed: false };
+    const old = { id: "old", records: ["0"], isClosed: true };
+    await using following = await follow([old, open], "LATEST");
+    await following.source.caughtUp();
+    open.records.push("2");
+    await following.source.caughtUp();
+    expect(following.records()).toEqual(["2"]);
   });
 });
