@@ -127,6 +127,7 @@ async function sendAll(steps: readonly Step[], dependencies: RelayDependencies):
   const ofType = <Type extends Consequence["type"]>(type: Type) =>
     outgoing.filter((each): each is Extract<typeof each, { type: Type }> => each.type === type);
   const deliverTo = async (queueUrl: string | undefined, texts: readonly OutgoingText[]) => {
+    if (texts.length === 0) return [];
     if (queueUrl !== undefined) return deliver(send, queueUrl, texts);
     const { failure } = permanent("the settings of this relay name no queue for it");
     return texts.map((text) => ({ text, failure }));
