@@ -75,9 +75,9 @@ const keyed = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "d
 /** Kinds of a table's items, by their keys: a function writes several to the one table. */
 function kindOfItem(action: string, body: Buffer): readonly string[] {
   if (action === batchAction) {
-    // Sort keys alone: which subjects and verbs share a batch is chance.
+    // One kind, from the sort keys: which kinds, subjects and verbs share a batch is chance, and may not recur.
     const kinds = batchEntries(body).map((entry) => kindOfKey(parseStatement(entry).attributes)[1] ?? "");
-    return [...new Set(kinds)].toSorted();
+    return kinds.toSorted().slice(0, 1);
   }
   if (!keyed.includes(action)) return [];
   const { Key, Item = Key } = Object(JSON.parse(body.toString()));
