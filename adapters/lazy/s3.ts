@@ -2,7 +2,6 @@
 export {
   DeleteObjectCommand,
   GetObjectCommand,
-  HeadObjectCommand,
   PutObjectCommand,
   paginateListObjectsV2,
   S3Client,

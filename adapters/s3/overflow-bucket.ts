@@ -42,8 +42,6 @@ export function s3Client(S3: typeof S3Client, settings: S3ClientConfig = {}): S3
 export type OverflowBucket = {
   readonly put: (key: string, content: string | Uint8Array) => Promise<void>;
   readonly get: (key: string) => Promise<Uint8Array>;
-  /** The stored size of an object, in bytes. */
-  readonly size: (key: string) => Promise<number>;
   /** Undefined if the object is missing. @throws if KMS refuses to decrypt it */
   readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
@@ -89,11 +87,6 @@ export function overflowBucket(bucket: string, given?: S3Client): ObjectBucket {
       await client.send(new s3.PutObjectCommand({ Bucket: bucket, Key: key, Body: content }));
     },
     get,
-    size: async (key) => {
-      const { s3, client } = await connect();
-      const { ContentLength = 0 } = await client.send(new s3.HeadObjectCommand({ Bucket: bucket, Key: key }));
-      return ContentLength;
-    },
     find: (key) => unlessMissing(() => get(key)),
     tryGet: async (key) => {
       try {

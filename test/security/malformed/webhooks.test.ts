@@ -52,7 +52,6 @@ function places() {
   const overflow: OverflowBucket = {
     put: async (key, content) => void objects.set(key, Buffer.from(content)),
     get,
-    size: async (key) => (await get(key)).byteLength,
     find: async (key) => objects.get(key),
   };
   const sent: Record<"queue" | "dead", Outgoing[]> = { queue: [], dead: [] };
