@@ -1,4 +1,4 @@
-import type { EventType, Outcome } from "../event/events.ts";
+import type { Outcome } from "../event/events.ts";
 import type { missingReasons } from "../readiness/readiness.ts";
 import {
   attributes,
@@ -11,25 +11,7 @@ import {
   text,
   userAttributes,
 } from "./json-schema.ts";
-
-/** Message types without an event: the provider confirmed a state, or fetched data is new. */
-export const answerTypes = [
-  "user.confirmed",
-  "account.confirmed",
-  "company-account.confirmed",
-  "data.updated",
-] as const;
-/** Message types without an event: everything that `readiness` waits for has arrived, or has not in time, or nothing new arrives. */
-export const readinessTypes = ["account.ready", "account.incomplete", "user.ready", "account.stale"] as const;
-/** Message types that tell readers to erase a subject, too, because all of its stored data was erased. */
-export const erasureTypes = ["user.erased", "account.erased", "company-account.erased"] as const;
-/** An operator sends `subscriber.test` to test a subscriber. */
-export type MessageType =
-  | EventType
-  | (typeof answerTypes)[number]
-  | (typeof readinessTypes)[number]
-  | (typeof erasureTypes)[number]
-  | "subscriber.test";
+import type { MessageType } from "./message-types.ts";
 
 /** The CloudEvents `source` of a stage's messages. */
 export function messageSource(stage: string): string {

@@ -1,5 +1,6 @@
 import { attributes, type ObjectSchema, type Schema } from "../../domain/message/json-schema.ts";
-import { contract, type MessageType, messageTypes } from "../../domain/message/message-schemas.ts";
+import { contract, messageTypes } from "../../domain/message/message-schemas.ts";
+import type { MessageType } from "../../domain/message/message-types.ts";
 import { exampleOf } from "./examples.ts";
 import { table } from "./markdown.ts";
 

@@ -15,7 +15,8 @@ import {
   wants,
   withAttributes,
 } from "../../../domain/message/message.ts";
-import { answerTypes, type Message, readinessTypes } from "../../../domain/message/message-schemas.ts";
+import type { Message } from "../../../domain/message/message-schemas.ts";
+import { answerTypes, readinessTypes } from "../../../domain/message/message-types.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import {
   isSelected,

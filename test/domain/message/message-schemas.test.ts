@@ -5,10 +5,10 @@ import {
   type DataOf,
   type Message,
   type MessageOf,
-  type MessageType,
   messageSchema,
   messageTypes,
 } from "../../../domain/message/message-schemas.ts";
+import type { MessageType } from "../../../domain/message/message-types.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { messageHistories } from "./message-histories.ts";
 
