@@ -68,6 +68,11 @@ export function flag(description: string) {
   return { type: "boolean", description } as const;
 }
 
+/** A time in ISO 8601. */
+export function instant(description: string) {
+  return { type: "string", format: "date-time", description } as const;
+}
+
 /** An object with string values and any field names. */
 export function texts(description: string) {
   return {
@@ -94,9 +99,10 @@ export function object<const R extends Properties, const O extends Properties>(r
   } as const;
 }
 
-function namesOf<P extends Properties>(properties: P): readonly Extract<keyof P, string>[] {
-  const isName = (name: string): name is Extract<keyof P, string> => name in properties;
-  return Object.keys(properties).filter(isName);
+/** The names of an object's fields, in their order. */
+export function namesOf<T extends object>(fields: T): readonly Extract<keyof T, string>[] {
+  const isName = (name: string): name is Extract<keyof T, string> => name in fields;
+  return Object.keys(fields).filter(isName);
 }
 
 /** Attributes of the user that a message is about, or that owns its account or data. */
@@ -127,11 +133,7 @@ export const attributes = object(
         "is read by dates; readiness adds `/readiness`. `%`, `/` and `#` in an id are percent-encoded. A test has " +
         "`subscriber/<name>`.",
     ),
-    time: {
-      type: "string",
-      format: "date-time",
-      description: "ISO 8601 in UTC. `type` says what it is the time of.",
-    },
+    time: instant("ISO 8601 in UTC. `type` says what it is the time of."),
     datacontenttype: { type: "string", const: "application/json", description: "The media type of `data`." },
     sequence: {
       type: "string",

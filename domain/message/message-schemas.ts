@@ -1,10 +1,12 @@
-import type { Outcome } from "../event/events.ts";
-import type { missingReasons } from "../readiness/readiness.ts";
+import { outcomes } from "../event/events.ts";
+import { missingReasons } from "../readiness/readiness.ts";
 import {
   attributes,
   count,
   flag,
+  instant,
   list,
+  namesOf,
   type ObjectSchema,
   object,
   type TypeOf,
@@ -24,7 +26,6 @@ const companyAccountId = text("The provider's id of the company account.");
 const datasourceId = text("The provider's id of the source that the account belongs to.");
 const endpoint = text("The name of the provider's endpoint, such as `income`.");
 
-const outcomes = ["applied", "agreed", "stale", "unconfirmed"] as const satisfies readonly Outcome[];
 const outcome = {
   type: "string",
   enum: outcomes,
@@ -46,13 +47,10 @@ const unconfirmed = flag("Whether the state is in doubt until the provider has a
 const connected = flag("Whether it is connected after the event. Absent while this is unknown.");
 
 const status = {
-  since: {
-    type: "string",
-    format: "date-time",
-    description:
-      "When it was connected or disconnected: the time of the webhook, or of the last one before the provider's answer. " +
+  since: instant(
+    "When it was connected or disconnected: the time of the webhook, or of the last one before the provider's answer. " +
       "Only if the stage has `readiness` or maps reasons.",
-  },
+  ),
   reason: text(
     "Why it is connected or disconnected, in the provider's words. Only if the stage maps reasons.",
   ),
@@ -74,29 +72,29 @@ const ofEitherAccount = {
   oneOf: [{ required: ["accountId"] }, { required: ["companyAccountId"] }],
 } as const;
 
+const href = text("The address of exactly this version: see the guide to documents.");
+const sha256 = {
+  type: "string",
+  pattern: "^[0-9a-f]{64}$",
+  description: "SHA-256 of the bytes as the provider sent them, in lower-case hex.",
+} as const;
+const version = {
+  type: "string",
+  pattern: "^[0-9]+$",
+  description: "The version of the document. A higher number is newer.",
+} as const;
+
 const document = {
   ...object(
     {
-      href: text("The address of exactly this version: see the guide to documents."),
-      sha256: {
-        type: "string",
-        pattern: "^[0-9a-f]{64}$",
-        description: "SHA-256 of the bytes as the provider sent them, in lower-case hex.",
-      },
+      href,
+      sha256,
       size: count("Number of these bytes."),
       contentType: text(
         "Their media type: `application/json` for JSON in UTF-8, otherwise as the provider named it.",
       ),
-      version: {
-        type: "string",
-        pattern: "^[0-9]+$",
-        description: "The version of the document. A higher number is newer.",
-      },
-      observedAt: {
-        type: "string",
-        format: "date-time",
-        description: "When the provider was asked for it. ISO 8601 in UTC.",
-      },
+      version,
+      observedAt: instant("When the provider was asked for it. ISO 8601 in UTC."),
     },
     {
       range: {
@@ -139,40 +137,17 @@ const erased = {
 } as const;
 
 const readDocuments = list(
-  object(
-    {
-      endpoint,
-      href: text("The address of exactly this version: see the guide to documents."),
-      version: {
-        type: "string",
-        pattern: "^[0-9]+$",
-        description: "The version of the document. A higher number is newer.",
-      },
-      sha256: {
-        type: "string",
-        pattern: "^[0-9a-f]{64}$",
-        description: "SHA-256 of the bytes as the provider sent them, in lower-case hex.",
-      },
-    },
-    {},
-  ),
+  object({ endpoint, href, version, sha256 }, {}),
   "The documents that were read after the connection began, in the versions read.",
 );
 
-const reasons = [
-  "notAnnounced",
-  "none",
-  "tooFewDays",
-  "failing",
-  "deadLetter",
-] as const satisfies typeof missingReasons;
 const missing = list(
   object(
     {
       endpoint,
       reason: {
         type: "string",
-        enum: reasons,
+        enum: missingReasons,
         description:
           "`notAnnounced`: not read since the connection began. `none`: the provider has none. `tooFewDays`: covers less " +
           "than `readiness.minDays`. `failing`: reads fail. `deadLetter`: the read failed for good.",
@@ -183,11 +158,7 @@ const missing = list(
   "Each missing endpoint with the reason.",
 );
 
-const connectedSince = {
-  type: "string",
-  format: "date-time",
-  description: "When this connection began: the receipt of its webhook. ISO 8601 in UTC.",
-} as const;
+const connectedSince = instant("When this connection began: the receipt of its webhook. ISO 8601 in UTC.");
 const ofAccount = { accountId, connectedSince, documents: readDocuments };
 const ofUser = { userId, ...userAttributes };
 
@@ -231,11 +202,7 @@ const readinessContract = {
       { accountId, connectedSince },
       {
         ...ofUser,
-        newestAt: {
-          type: "string",
-          format: "date-time",
-          description: "When data was last new. ISO 8601 in UTC. Absent if none was in this connection.",
-        },
+        newestAt: instant("When data was last new. ISO 8601 in UTC. Absent if none was in this connection."),
       },
     ),
   },
@@ -250,7 +217,7 @@ const readinessContract = {
 } as const;
 
 /**
- * The contract with subscribers, and the only source of message types, the reader's checks and the
+ * The contract with subscribers, and the only source of the messages' types, the reader's checks and the
  * documentation. How it may change: docs/adr/0013-what-subscribers-rely-on.md. Not part of any function's
  * bundle.
  */
@@ -362,12 +329,7 @@ export type DataOf<Type extends MessageType> = TypeOf<(typeof contract)[Type]["d
 export type Message = MessageOf<MessageType>;
 
 /** All message types, in the order of the contract. */
-export const messageTypes = typesOf(contract);
-
-function typesOf<T extends object>(types: T): readonly Extract<keyof T, string>[] {
-  const isType = (name: string): name is Extract<keyof T, string> => name in types;
-  return Object.keys(types).filter(isType);
-}
+export const messageTypes = namesOf(contract);
 
 /** The schema of a complete message of one type, with attributes and data. */
 export function messageSchema(type: MessageType) {

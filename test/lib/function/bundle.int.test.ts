@@ -14,6 +14,7 @@ const entries = [
   "functions/fetch/data.ts",
   "functions/readiness/deadlines.ts",
   "functions/canary/events.ts",
+  "functions/read/documents.ts",
   "functions/refresh/token.ts",
   "functions/register/webhooks.ts",
   "functions/reconcile/users.ts",
