@@ -14,6 +14,7 @@ import {
 } from "node:zlib";
 import { retryable } from "../../domain/core/failures.ts";
 import { decodeUtf8 } from "../../domain/event/envelope.ts";
+import { decodeText, isJson } from "../../domain/event/json.ts";
 import { asUtf8, compressionFormatOf } from "../../domain/event/payload.ts";
 
 /** UTF-8 text in parts, so that large text is compressed without being copied into one piece. */
@@ -70,7 +71,7 @@ const maxCodings = 4;
 
 /**
  * Decodes the content codings of a body, last one first, whether or not they were requested, then compression that the
- * header does not name.
+ * header does not name. Unknown names, such as `none` or a charset, are ignored if the result is JSON.
  * @param contentEncoding the value of the header
  * @throws retryable failure if the body does not match its header; `tooLarge` over the limit
  */
@@ -87,13 +88,14 @@ export async function decoded(
     .map((name) => name.trim())
     .filter((name) => name !== "" && name !== "identity")
     .toReversed();
+  const known = codings.filter((name) => Object.hasOwn(decoders, name));
+  const unknown = "the provider's answer has a content coding that is not known";
   let bytes = body;
   for (let step = 0; ; step += 1) {
-    const name = step < codings.length ? codings[step] : compressionOf(bytes);
-    if (name === undefined) return bytes;
-    const decode = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
-    if (decode === undefined || Math.max(step + 1, codings.length) > maxCodings)
-      throw retryable("the provider's answer has a content coding that is not known");
+    const name = step < known.length ? known[step] : compressionOf(bytes);
+    if (name === undefined) break;
+    const decode = decoders[name];
+    if (decode === undefined || Math.max(step + 1, codings.length) > maxCodings) throw retryable(unknown);
     try {
       bytes = await decode(bytes, { maxOutputLength: maxBytes });
     } catch (error) {
@@ -101,6 +103,8 @@ export async function decoded(
       throw retryable("the provider's answer is not in the content coding that it says");
     }
   }
+  if (known.length < codings.length && !isJson(decodeText(bytes) ?? "")) throw retryable(unknown);
+  return bytes;
 }
 
 /** Text that begins like a compressed body is not one. */

@@ -162,16 +162,27 @@ const utf16Marks = [
   { bytes: [0xfe, 0xff], charset: "utf-16be" },
 ] as const;
 
+/** Whether a charset has this name in the WHATWG Encoding Standard. */
+export function isCharset(name: string): boolean {
+  try {
+    new TextDecoder(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Decodes JSON text without its byte order mark: by the given charset, else as UTF-16 or UTF-8 by its first bytes.
- * Charset names are those of the WHATWG Encoding Standard.
- * @returns undefined if the charset is unknown or the bytes are invalid in it
+ * @param charset ignored if it is unknown, as a misspelled `utf8mb4` is
+ * @returns undefined if the bytes are invalid in the charset
  */
 export function decodeText(bytes: Uint8Array, charset?: string): string | undefined {
   if (charset !== undefined && asciiNames.includes(charset) && bytes.some((byte) => byte > 0x7f))
     return undefined;
+  const known = charset !== undefined && isCharset(charset) ? charset : undefined;
   try {
-    return new TextDecoder(charsetOf(bytes, charset), { fatal: true }).decode(bytes);
+    return new TextDecoder(charsetOf(bytes, known), { fatal: true }).decode(bytes);
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import {
   refusedCall,
   retryable,
 } from "../core/failures.ts";
-import { decodeText, type MediaType, mediaTypeOf, plainJson } from "../event/json.ts";
+import { decodeText, isCharset, type MediaType, mediaTypeOf, plainJson } from "../event/json.ts";
 
 /**
  * Maximum `Retry-After` that is honored, in seconds. SQS hides a message for at most 12 hours, and an absurd
@@ -215,5 +215,6 @@ function typeOfData(given: string | undefined, type: MediaType | undefined): str
   if (given === undefined || type === undefined) return plainJson;
   const { essence, charset = "utf-8" } = type;
   if (essence === plainJson && ["utf-8", "utf8"].includes(charset)) return plainJson;
+  if (!isCharset(charset)) return essence;
   return printable.test(given) ? given : `${essence};charset=${charset}`;
 }

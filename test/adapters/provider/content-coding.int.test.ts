@@ -48,6 +48,12 @@ describe("an answer's content coding", () => {
     ["gzip that no header names", undefined, gzipSync(whole)],
     ["zstd under identity", "identity", zstdCompressSync(whole)],
     ["gzip in a gzip that is named", "gzip", gzipSync(gzipSync(whole))],
+    ["a charset in its place", "UTF-8", whole],
+    ["a word in its place", "none", whole],
+    ["an unknown name of a JavaScript property", "constructor", whole],
+    ["an unknown name after gzip", "gzip, utf-8", gzipSync(whole)],
+    ["an unknown name before gzip", "utf-8, gzip", gzipSync(whole)],
+    ["gzip under an unknown name", "binary", gzipSync(whole)],
   ])("%s is decoded", async (_, coding, bytes) => {
     expect(await answering(bytes, coding)).toEqual({
       found: true,
@@ -68,8 +74,11 @@ describe("an answer's content coding", () => {
     ["a whole br", "br", brotliCompressSync(whole).subarray(0, -3)],
     ["a whole zstd", "zstd", zstdCompressSync(whole).subarray(0, -5)],
     ["gzip alone", "gzip", Buffer.concat([gzipSync(whole), Buffer.from("more")])],
-    ["a coding that is known", "compress", whole],
-    ["a coding at all", "constructor", whole],
+    ["gzip beside an unknown name", "utf-8, gzip", whole],
+    ["JSON under an unknown name", "utf-8", Buffer.from("OK")],
+    ["a coding that is known", "compress", Buffer.from("1f9d907b7cf5", "hex")],
+    ["base64, which is unknown", "base64", Buffer.from(whole.toString("base64"))],
+    ["ISO-8859-1, which is no coding", "iso-8859-1", Buffer.from('"é"', "latin1")],
     ["four codings at most", "gzip,gzip,gzip,gzip,gzip", gzipSync(whole)],
   ])("that does not match its header %s is a failure of the provider", async (_, coding, bytes) => {
     expect(await failureFrom(answering(bytes, coding))).toMatchObject({

@@ -134,8 +134,11 @@ describe("bytes", () => {
     ["UTF-16 that is cut", Buffer.from(text, "utf16le").subarray(1), "utf-16le", undefined],
     ["a lone surrogate", Buffer.from([0x00, 0xd8]), "utf-16le", undefined],
     ["UTF-16 claimed as UTF-8", Buffer.from(`\uFEFF${text}`, "utf16le"), "utf-8", undefined],
-    ["a charset that nobody knows", Buffer.from(text), "klingon", undefined],
-    ["a charset that is not supported", Buffer.from(text), "utf-32", undefined],
+    ["UTF-8 claimed as what nobody knows", Buffer.from(text), "klingon", text],
+    ["UTF-8 by a name of databases", Buffer.from(text), "utf8mb4", text],
+    ["UTF-16LE claimed as what nobody knows", Buffer.from(text, "utf16le"), "utf_16", text],
+    ["ISO-8859-1 claimed as what nobody knows", Buffer.from("Jos\xe9", "latin1"), "latin_1", undefined],
+    ["a charset that is not supported", Buffer.from("7b0000007d000000ff", "hex"), "utf-32", undefined],
   ])("in %s are decoded, or refused", (_, bytes, charset, decoded) => {
     expect(decodeText(bytes, charset)).toBe(decoded);
   });

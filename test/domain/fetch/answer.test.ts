@@ -35,6 +35,10 @@ function outcome(given: Given, expects: Expectation = "data", error?: ErrorPlace
 const inOneMinute = "Sat, 21 Nov 2026 12:01:00 GMT";
 const before = "Sat, 21 Nov 2026 11:00:00 GMT";
 const utf16 = (text: string) => Buffer.from(text, "utf16le");
+const oddly = (charset: string, body: string | Uint8Array): Given => ({
+  contentType: `${json}; charset=${charset}`,
+  body,
+});
 
 describe("an answer where data is expected", () => {
   it.each<[string, Given, string]>([
@@ -61,6 +65,8 @@ describe("an answer where data is expected", () => {
     ["in UTF-16 with a mark alone", { body: utf16("\uFEFF{}") }, "data"],
     ["in UTF-16 without a word", { body: utf16('{"a":"é"}') }, "data"],
     ["in UTF-16 the other way round", { contentType: undefined, body: utf16("[1]").swap16() }, "data"],
+    ["in UTF-8 with an unknown charset", oddly("utf8mb4", '"é"'), "data"],
+    ["in UTF-16 with an unknown charset", oddly("UTF_16", utf16('"é"')), "data"],
     ["with Retry-After beside data", { retryAfter: "5" }, "data"],
 
     ["202 with JSON", { status: 202, body: '{"code":202,"message":"try again"}' }, "not ready 0"],
@@ -101,7 +107,9 @@ describe("an answer where data is expected", () => {
     ["bytes that are not as claimed", { contentType: `${json}; charset=utf-16`, body: "[1]" }, "wait 0"],
     ["UTF-16 that is called UTF-8", { contentType: `${json}; charset=utf-8`, body: utf16("{}") }, "wait 0"],
     ["UTF-32", { body: Buffer.from("5b0000005d000000", "hex") }, "wait 0"],
-    ["an unknown charset", { contentType: `${json}; charset=klingon` }, "wait 0"],
+    ["ISO-8859-1 with an unknown charset", oddly("klingon", Buffer.from('"é"', "latin1")), "wait 0"],
+    ["text with an unknown charset", oddly("UTF_8", "OK"), "wait 0"],
+    ["a page with an unknown charset", oddly("UTF_8", page), "wait 0"],
     ["compressed bytes without a word", { body: Buffer.of(0x1f, 0x8b, 8, 0) }, "wait 0"],
     ["201 with HTML", { status: 201, contentType: "text/html", body: page }, "wait 0"],
     ["206", { status: 206, body: '{"data":[]}' }, "wait 0"],
@@ -214,6 +222,8 @@ describe("data", () => {
     ["application/json; Charset=ISO-8859-1", "application/json; Charset=ISO-8859-1"],
     ["application/hal+json", "application/hal+json"],
     ["text/plain", "text/plain"],
+    ["application/json; charset=utf8mb4", json],
+    ["application/hal+json; charset=UTF_8", "application/hal+json"],
     [`application/json;charset=iso-8859-1;note=${"é".repeat(9)}`, "application/json;charset=iso-8859-1"],
     ["json", json],
   ])("of type %s is %s", (contentType, expected) => {
