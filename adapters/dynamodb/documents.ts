@@ -3,7 +3,7 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent, retryable } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/parse.ts";
 import { decodeText, mediaTypeOf, plainJson } from "../../domain/event/json.ts";
-import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { nameOf, type Subject, withUser } from "../../domain/event/subjects.ts";
 import {
   type DataName,
   type Document,
@@ -261,12 +261,10 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number) {
       await update("document", version);
       isStoredAsHeld = undefined;
     }
-    const holders: readonly Subject[] = [
-      subject,
-      ...(userId === undefined ? [] : [{ kind: "user", id: userId } as const]),
-    ];
+    const holds = withUser({ subject, userId }).map(holdKey);
     for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
-      const isHeld = (await holdsIn(read, holders)).length > 0;
+      // Concurrent reads share one request.
+      const isHeld = (await Promise.all(holds.map(read))).some((hold) => hold !== undefined);
       if (isHeld === isStoredAsHeld) return;
       // DynamoDB does not expire an item whose time to live is not a number.
       await update("expiresAt", isHeld ? null : expiresAt);
@@ -274,12 +272,4 @@ export function versionKeeper(read: ReadKey, write: WriteItem, days: number) {
     }
     throw retryable("the legal holds keep changing", 1);
   };
-}
-
-/** Returns the subjects that are under a legal hold, with one consistent read for all of them. */
-async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Promise<readonly Subject[]> {
-  const found = await Promise.all(
-    subjects.map(async (subject) => ((await read(holdKey(subject))) === undefined ? [] : [subject])),
-  );
-  return found.flat();
 }

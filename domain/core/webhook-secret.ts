@@ -141,12 +141,9 @@ export function isSigned(
 ): boolean {
   if (signing === undefined) return true;
   if (signature === undefined) return false;
-  const isBy = (key: string) => isSame(signature, signatureOf(raw, key));
+  const isBy = (key: string | undefined) => key !== undefined && isSame(signature, signatureOf(raw, key));
   const isCurrent = isBy(signing);
-  const isPrevious =
-    previousSigning !== undefined &&
-    isBy(previousSigning.value) &&
-    now.getTime() < Date.parse(previousSigning.until);
+  const isPrevious = isBy(validAt(previousSigning, now));
   return isCurrent || isPrevious;
 }
 

@@ -32,6 +32,17 @@ export function nameOf(subject: Subject): string {
   return `${subject.kind}/${keyPart(subject.id)}`;
 }
 
+/** The subject of a record, and its user, if known. */
+export function withUser({
+  subject,
+  userId,
+}: {
+  readonly subject: Subject;
+  readonly userId?: string | undefined;
+}): readonly Subject[] {
+  return userId === undefined ? [subject] : [subject, { kind: "user", id: userId }];
+}
+
 /** @throws permanent failure if the attributes name no subject; the mapping rejects such a body earlier */
 export function subjectOf(facts: EventAttributes): Subject {
   const { userId, accountId, companyAccountId } = facts;

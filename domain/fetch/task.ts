@@ -82,11 +82,6 @@ function common(subject: Subject, { cause, correlationId, userId }: TaskCause): 
   return { schemaVersion: fetchTaskVersion, subject, cause, ...present({ correlationId, userId }) };
 }
 
-/** All subjects of a task. No call is made if one of them was erased. */
-export function subjectsOf({ subject, userId }: Pick<FetchTask, "subject" | "userId">): readonly Subject[] {
-  return userId === undefined ? [subject] : [subject, { kind: "user", id: userId }];
-}
-
 export function writeTask(task: FetchTask): string {
   return jsonText(task);
 }

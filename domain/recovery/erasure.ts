@@ -11,7 +11,15 @@ import {
 } from "../core/parse.ts";
 import { subjectKindOf } from "../event/events.ts";
 import { jsonText } from "../event/json.ts";
-import { canonicalId, nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
+import {
+  canonicalId,
+  nameOf,
+  ownerOf,
+  parseSubject,
+  type Subject,
+  subjectOf,
+  withUser,
+} from "../event/subjects.ts";
 import type { Change } from "../state/change.ts";
 import { isRestorable, type State } from "../state/state.ts";
 
@@ -158,16 +166,12 @@ function allIn(change: Change): readonly Subject[] {
     case "state":
     case "document":
     case "readiness":
-      return [change.after.subject, ...usersOf(change.after.userId)];
+      return withUser(change.after);
     case "userReadiness": {
       const { subject, accounts } = change.after;
       return [subject, ...accounts.map(({ accountId: id }) => ({ kind: "account", id }) as const)];
     }
   }
-}
-
-function usersOf(userId: string | undefined): readonly Subject[] {
-  return userId === undefined ? [] : [{ kind: "user", id: userId }];
 }
 
 /**

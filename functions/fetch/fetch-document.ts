@@ -14,7 +14,7 @@ import type { mutex } from "../../domain/core/batches.ts";
 import { type Failure, failureOf, retryable, waiting } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import type { AttributeExpressions } from "../../domain/event/attributes.ts";
-import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { nameOf, type Subject, withUser } from "../../domain/event/subjects.ts";
 import {
   type DeliveredTask,
   type Document,
@@ -32,7 +32,6 @@ import {
   type giveUpLimits,
   isOfReceipt,
   type RetrySettings,
-  subjectsOf,
 } from "../../domain/fetch/task.ts";
 import { endpointOfDays, type ReadinessSettings } from "../../domain/readiness/readiness.ts";
 import type { Log } from "../runtime/log.ts";
@@ -215,8 +214,8 @@ async function erasedOf(
   tasks: readonly Task[],
   { findErased }: FetcherDependencies,
 ): Promise<ReadonlySet<Task>> {
-  const names = await findErased(tasks.flatMap(({ task }) => subjectsOf(task)));
-  return new Set(tasks.filter(({ task }) => subjectsOf(task).some((subject) => names.has(nameOf(subject)))));
+  const names = await findErased(tasks.flatMap(({ task }) => withUser(task)));
+  return new Set(tasks.filter(({ task }) => withUser(task).some((subject) => names.has(nameOf(subject)))));
 }
 
 /** @returns the document as stored after the write, and the write's error, if any */

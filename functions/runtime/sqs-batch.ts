@@ -18,14 +18,7 @@ export function handleEachRecord(
   handle: (record: SQSRecord) => Promise<void>,
   handleFailures: HandleFailures,
 ): (event: SQSEvent) => Promise<SQSBatchResponse> {
-  const attempt = async (record: SQSRecord): Promise<Failure | undefined> => {
-    try {
-      await handle(record);
-      return undefined;
-    } catch (error) {
-      return failureOf(error);
-    }
-  };
+  const attempt = (record: SQSRecord) => Promise.try(handle, record).then(() => undefined, failureOf);
   return handleBatch((records) => Promise.all(records.map(attempt)), handleFailures);
 }
 
