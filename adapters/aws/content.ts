@@ -13,8 +13,9 @@ import {
   zstdDecompress,
 } from "node:zlib";
 import { retryable } from "../../domain/core/failures.ts";
+import { jsonIn } from "../../domain/core/parse.ts";
 import { decodeUtf8 } from "../../domain/event/envelope.ts";
-import { decodeText, isJson } from "../../domain/event/json.ts";
+import { decodeText } from "../../domain/event/json.ts";
 import { asUtf8, compressionFormatOf } from "../../domain/event/payload.ts";
 
 /** UTF-8 text in parts, so that large text is compressed without being copied into one piece. */
@@ -103,7 +104,8 @@ export async function decoded(
       throw retryable("the provider's answer is not in the content coding that it says");
     }
   }
-  if (known.length < codings.length && !isJson(decodeText(bytes) ?? "")) throw retryable(unknown);
+  if (known.length < codings.length && jsonIn(decodeText(bytes) ?? "") === undefined)
+    throw retryable(unknown);
   return bytes;
 }
 

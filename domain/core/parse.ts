@@ -3,13 +3,20 @@ import { laterRelease, permanent } from "./failures.ts";
 /** A JSON object with unvalidated fields. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses JSON text that our own code wrote. @throws permanent failure naming `what`, never the text */
-export function parseJson(text: string, what: string): unknown {
+/** The value of a JSON text; undefined if the text is not JSON. */
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw permanent(`${what} is not JSON`);
+    return undefined;
   }
+}
+
+/** Parses JSON text that our own code wrote. @throws permanent failure naming `what`, never the text */
+export function parseJson(text: string, what: string): unknown {
+  const value = jsonIn(text);
+  if (value === undefined) throw permanent(`${what} is not JSON`);
+  return value;
 }
 
 export function isFields(value: unknown): value is Fields {

@@ -2,6 +2,7 @@ import { permanent } from "../core/failures.ts";
 import {
   fieldsOf,
   isFields,
+  jsonIn,
   optionalBoolean,
   optionalText,
   parseTexts,
@@ -250,17 +251,9 @@ function parseOutcome(value: unknown): Outcome {
  * @returns undefined if there is none or the text is not JSON
  */
 export function correlationIdIn(text: string): string | undefined {
-  const fields = parse(text);
+  const fields = jsonIn(text);
   if (!isFields(fields)) return undefined;
   return optionalText(fields, "correlationId") ?? optionalText(fields, "id");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Values that the operator stores with a user at the provider, such as a loan number, by name. */

@@ -131,15 +131,6 @@ export function skipSpace(text: string, start: number): number {
   return at;
 }
 
-export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** The parts of a content type, in lower case. */
 export type MediaType = { readonly essence: string; readonly charset?: string };
 

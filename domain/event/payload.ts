@@ -1,14 +1,6 @@
+import { jsonIn } from "../core/parse.ts";
 import { decodeUtf8 } from "./envelope.ts";
-import {
-  decodeText,
-  endOfString,
-  endOfValue,
-  isJson,
-  isTooDeep,
-  mediaTypeOf,
-  type Span,
-  skipSpace,
-} from "./json.ts";
+import { decodeText, endOfString, endOfValue, isTooDeep, mediaTypeOf, type Span, skipSpace } from "./json.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
 import { escapePattern } from "./subjects.ts";
 
@@ -123,7 +115,7 @@ export function asUtf8(bytes: Uint8Array, contentType: string | undefined): Uint
     return text.startsWith("\uFEFF") ? bytes.subarray(3) : bytes;
   for (const charset of [mediaTypeOf(contentType)?.charset, undefined]) {
     const decoded = decodeText(bytes, charset);
-    if (decoded !== undefined && isJson(decoded)) return Buffer.from(decoded);
+    if (decoded !== undefined && jsonIn(decoded) !== undefined) return Buffer.from(decoded);
   }
   return bytes;
 }

@@ -6,6 +6,7 @@ import {
   refusedCall,
   retryable,
 } from "../core/failures.ts";
+import { jsonIn } from "../core/parse.ts";
 import { decodeText, isCharset, type MediaType, mediaTypeOf, plainJson } from "../event/json.ts";
 
 /**
@@ -150,7 +151,7 @@ function outcomeOfBody(
     const isNote = expects === "acceptance" && !isJson(type) && !text.trimStart().startsWith("<");
     return isNote ? { type: "accepted" } : faulty("what is not JSON");
   }
-  if (error !== undefined && isFilled(valueAt(json.value, error.path))) {
+  if (error !== undefined && isFilled(valueAt(json, error.path))) {
     if (error.means === "failed") return faulty("an error; see provider.errorPath");
     return failed(notReady(`the provider answered ${status} with an error: not ready`, wait));
   }
@@ -172,14 +173,6 @@ function isFile({ essence }: MediaType): boolean {
 
 function isJson(type: MediaType | undefined): boolean {
   return type !== undefined && /^(?:application|text)\/(?:x-)?json$|\+json$/.test(type.essence);
-}
-
-function jsonIn(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** The value at a path of names joined by dots. */

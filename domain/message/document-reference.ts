@@ -1,5 +1,5 @@
-import { present } from "../core/parse.ts";
-import { forQueues, isJson, jsonText, plainJson } from "../event/json.ts";
+import { jsonIn, present } from "../core/parse.ts";
+import { forQueues, jsonText, plainJson } from "../event/json.ts";
 import { keyPart, type Subject } from "../event/subjects.ts";
 import type { DataName, DateRange, Document } from "../fetch/document.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
@@ -11,7 +11,7 @@ import type { DataOf, Message } from "./message-schemas.ts";
  * @returns undefined if the message reports no document or the text is not JSON
  */
 export function withContent(message: Message, text: string): string | undefined {
-  if (message.type !== "data.updated" || message.data.document === undefined || !isJson(text))
+  if (message.type !== "data.updated" || message.data.document === undefined || jsonIn(text) === undefined)
     return undefined;
   const { data, ...attributes } = message;
   const { document, ...others } = data;

@@ -17,6 +17,7 @@ import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { FailureError } from "../../../domain/core/failures.ts";
 import {
   fieldsOf,
+  jsonIn,
   numberOf,
   optionalText,
   parseJson,
@@ -24,7 +25,6 @@ import {
   textOf,
   textsOf,
 } from "../../../domain/core/parse.ts";
-import { isJson } from "../../../domain/event/json.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
 import { endedBy, nameFields } from "../../../domain/message/document-reference.ts";
@@ -324,7 +324,7 @@ export function rowOf(document: Document, content: string): string {
     size,
   });
   // JSON has line ends only between its tokens, never inside a string.
-  return isJson(content)
-    ? endedBy(fields, "document", content.replace(/[\r\n]+/g, " "))
-    : JSON.stringify({ ...fields, text: content });
+  return jsonIn(content) === undefined
+    ? JSON.stringify({ ...fields, text: content })
+    : endedBy(fields, "document", content.replace(/[\r\n]+/g, " "));
 }
