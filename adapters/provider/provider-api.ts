@@ -4,14 +4,7 @@ import https from "node:https";
 import type { LookupFunction } from "node:net";
 import { isPrivateAddress, isPrivateHost } from "../../domain/core/addresses.ts";
 import { FailureError, permanent, retryable } from "../../domain/core/failures.ts";
-import {
-  type AnswerOutcome,
-  dataIn,
-  type Expectation,
-  type GivenData,
-  outcomeOf,
-  readsBody,
-} from "../../domain/fetch/answer.ts";
+import { type ApiAnswer, type Expectation, readAnswer, readsBody } from "../../domain/fetch/answer.ts";
 import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { acceptEncoding, decoded } from "../aws/content.ts";
 
@@ -190,9 +183,6 @@ export function publicLookup(resolve: ResolveAll = resolveName): LookupFunction 
   };
 }
 
-/** The provider's answer; `found: false` if it has no such resource. The data is empty if none was expected. */
-export type ApiAnswer = ({ readonly found: true } & GivenData) | { readonly found: false };
-
 /** One call. `path` is relative to the provider's base address. */
 export type ApiCall = {
   readonly method: "GET" | "POST" | "PUT";
@@ -210,11 +200,6 @@ export type ApiCall = {
 };
 
 type ApiLimits = Pick<ProviderSettings, "timeouts" | "maxResponseBytes" | "allowPrivateAddresses" | "error">;
-
-/** The provider refused the token. */
-export class Unauthorized extends Error {
-  override name = "Unauthorized";
-}
 
 /** The provider's HTTP API: makes calls and interprets the answers. */
 export class ProviderApi {
@@ -242,7 +227,7 @@ export class ProviderApi {
   /**
    * Makes a call with a token. It ends within the sum of its three timeouts, however slowly an answer arrives.
    * @returns the answer; `found: false` if the provider has no such resource
-   * @throws `Unauthorized` if the provider refused the token; failures as `outcomeOf` decides; retryable failures of
+   * @throws `Unauthorized` if the provider refused the token; failures as `readAnswer` decides; retryable failures of
    * the network; permanent failures for answers that are too large, and for a provider at a private address, unless
    * allowed
    */
@@ -272,32 +257,17 @@ export class ProviderApi {
     const rules = { expects, error, url: url.href, now: this.#now() };
     if (!readsBody(status, expects)) {
       await discard(response);
-      return answerOf(outcomeOf(answer, rules));
+      return readAnswer(answer, rules);
     }
     const bodyLimits = { maxBytes: maxResponseBytes, silenceInMillis: timeouts.bodySeconds * 1000 };
     const read = await readBody(response, bodyLimits).catch((error: unknown) => {
       throw failureOfCall("the provider's answer broke off", error, signal);
     });
-    return answerOf(outcomeOf({ ...answer, body: read }, rules));
+    return readAnswer({ ...answer, body: read }, rules);
   }
 }
 
 const nothing = new Uint8Array();
-
-function answerOf(outcome: AnswerOutcome): ApiAnswer {
-  switch (outcome.type) {
-    case "data":
-      return { found: true, bytes: outcome.bytes, contentType: outcome.contentType, text: outcome.text };
-    case "accepted":
-      return { found: true, ...dataIn("") };
-    case "absent":
-      return { found: false };
-    case "unauthorized":
-      throw new Unauthorized();
-    case "failed":
-      throw new FailureError(outcome.failure);
-  }
-}
 
 /** @throws permanent failure if a link leads to another origin, which must not get the token */
 function urlOf(baseUrl: string, path: string, link: string | undefined): URL {

@@ -1,10 +1,11 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { FailureError, isNotReady, isRefusedCall, waiting } from "../../domain/core/failures.ts";
+import { type ApiAnswer, Unauthorized } from "../../domain/fetch/answer.ts";
 import type { CallResult } from "../../domain/fetch/call-limits.ts";
 import type { TokenVersion } from "../../domain/fetch/token.ts";
 import type { SecretReader } from "../secrets/secret-reader.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import { type ApiAnswer, type ApiCall, type ProviderApi, Unauthorized } from "./provider-api.ts";
+import type { ApiCall, ProviderApi } from "./provider-api.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { TokenRefusals } from "./token-refusals.ts";
 

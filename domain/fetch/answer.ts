@@ -1,11 +1,4 @@
-import {
-  type Failure,
-  type FailureError,
-  notReady,
-  permanent,
-  refusedCall,
-  retryable,
-} from "../core/failures.ts";
+import { notReady, permanent, refusedCall, retryable } from "../core/failures.ts";
 import { jsonIn } from "../core/parse.ts";
 import { decodeText, isCharset, type MediaType, mediaTypeOf, plainJson } from "../event/json.ts";
 
@@ -72,13 +65,13 @@ export type GivenData = {
   readonly text: string;
 };
 
-/** `absent`: the provider does not have the resource. `unauthorized`: the provider rejected the token. */
-export type AnswerOutcome =
-  | ({ readonly type: "data" } & GivenData)
-  | { readonly type: "accepted" }
-  | { readonly type: "absent" }
-  | { readonly type: "unauthorized" }
-  | { readonly type: "failed"; readonly failure: Failure };
+/** The provider's answer; `found: false` if it has no such resource. The data is empty if none was expected. */
+export type ApiAnswer = ({ readonly found: true } & GivenData) | { readonly found: false };
+
+/** The provider refused the token. */
+export class Unauthorized extends Error {
+  override name = "Unauthorized";
+}
 
 const emptyStatuses = [202, 204, 205];
 
@@ -88,39 +81,38 @@ export function readsBody(status: number, expects: Expectation): boolean {
   return status >= 200 && status < 300 && status !== 206;
 }
 
-/** Classifies an answer of the provider. */
-export function outcomeOf(answer: GivenAnswer, rules: AnswerRules): AnswerOutcome {
+/**
+ * Interprets an answer of the provider.
+ * @throws `Unauthorized` if it refused the token; a failure if the answer is not what the call expects
+ */
+export function readAnswer(answer: GivenAnswer, rules: AnswerRules): ApiAnswer {
   const { status } = answer;
   const answered = `the provider answered ${status}`;
   const wait = retryAfterInSeconds(answer.retryAfter, rules.now);
-  if (readsBody(status, rules.expects)) return outcomeOfBody(answer, rules, wait);
+  if (readsBody(status, rules.expects)) return readData(answer, rules, wait);
   switch (status) {
     case 202:
     case 204:
     case 205:
     case 425:
-      return failed(notReady(`${answered}: not ready`, wait));
+      throw notReady(`${answered}: not ready`, wait);
     case 206:
-      return failed(retryable(`${answered}: a part of what was asked for`, wait));
+      throw retryable(`${answered}: a part of what was asked for`, wait);
     case 401:
-      return { type: "unauthorized" };
+      throw new Unauthorized();
     case 403:
-      return failed(wait === undefined ? refusedCall(answered) : retryable(answered, wait));
+      throw wait === undefined ? refusedCall(answered) : retryable(answered, wait);
     case 404:
     case 410:
-      return { type: "absent" };
+      return { found: false };
     case 408:
     case 429:
-      return failed(retryable(answered, wait));
+      throw retryable(answered, wait);
   }
-  if (status >= 500) return failed(retryable(answered, wait));
-  if (status >= 400) return failed(permanent(answered, status));
+  if (status >= 500) throw retryable(answered, wait);
+  if (status >= 400) throw permanent(answered, status);
   const reason = `${answered} and leads to ${hostOf(answer.location, rules.url)}: redirects are not followed`;
-  return failed(permanent(`${reason}; see provider.baseUrls`, status));
-}
-
-function failed({ failure }: FailureError): AnswerOutcome {
-  return { type: "failed", failure };
+  throw permanent(`${reason}; see provider.baseUrls`, status);
 }
 
 /** Returns only the host, because the rest of an address may be secret. */
@@ -133,30 +125,35 @@ function hostOf(location: string | undefined, base: string): string {
  * Treats a body that is not data, such as a proxy's page or a truncated body, as a failure despite its
  * status.
  */
-function outcomeOfBody(
+function readData(
   { status, contentType, body }: GivenAnswer,
   { expects, error }: AnswerRules,
   wait: number | undefined,
-): AnswerOutcome {
+): ApiAnswer {
   const type = mediaTypeOf(contentType);
-  const faulty = (what: string) => failed(retryable(`the provider answered ${status} with ${what}`, wait));
+  const accepted = { found: true, ...dataIn("") } as const;
+  const faulty = (what: string) => retryable(`the provider answered ${status} with ${what}`, wait);
   const text = decodeText(body, type?.charset);
-  if (text?.trim() === "") return expects === "acceptance" ? { type: "accepted" } : faulty("no content");
+  if (text?.trim() === "") {
+    if (expects === "acceptance") return accepted;
+    throw faulty("no content");
+  }
   if (type !== undefined && isFile(type))
-    return failed(permanent(`the provider answered ${status} with ${type.essence}, which is not read`));
-  if (type !== undefined && !isReadable(type)) return faulty(`${type.essence} in place of JSON`);
-  if (text === undefined) return faulty("other bytes than its charset has");
+    throw permanent(`the provider answered ${status} with ${type.essence}, which is not read`);
+  if (type !== undefined && !isReadable(type)) throw faulty(`${type.essence} in place of JSON`);
+  if (text === undefined) throw faulty("other bytes than its charset has");
   const json = jsonIn(text);
   if (json === undefined) {
     const isNote = expects === "acceptance" && !isJson(type) && !text.trimStart().startsWith("<");
-    return isNote ? { type: "accepted" } : faulty("what is not JSON");
+    if (isNote) return accepted;
+    throw faulty("what is not JSON");
   }
   if (error !== undefined && isFilled(valueAt(json, error.path))) {
-    if (error.means === "failed") return faulty("an error; see provider.errorPath");
-    return failed(notReady(`the provider answered ${status} with an error: not ready`, wait));
+    if (error.means === "failed") throw faulty("an error; see provider.errorPath");
+    throw notReady(`the provider answered ${status} with an error: not ready`, wait);
   }
-  if (expects === "acceptance") return { type: "accepted" };
-  return { type: "data", bytes: body, contentType: typeOfData(contentType, type), text };
+  if (expects === "acceptance") return accepted;
+  return { found: true, bytes: body, contentType: typeOfData(contentType, type), text };
 }
 
 const otherReadable = ["text/plain", "application/octet-stream", "binary/octet-stream"];

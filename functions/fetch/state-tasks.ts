@@ -1,11 +1,11 @@
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
-import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
 import { type Failure, FailureError, failureOf, permanent, waiting } from "../../domain/core/failures.ts";
 import { isFields, present } from "../../domain/core/parse.ts";
 import { type AttributeExpressions, attributesIn } from "../../domain/event/attributes.ts";
 import type { Attributes } from "../../domain/event/events.ts";
 import { parseExact } from "../../domain/event/lossless-json.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import type { ApiAnswer } from "../../domain/fetch/answer.ts";
 import { isCovered, timeBefore } from "../../domain/fetch/document.ts";
 import { fillBody, fillPath, isReadAs, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import {

@@ -1,8 +1,9 @@
-import { type ApiAnswer, type ProviderApi, Unauthorized } from "../../adapters/provider/provider-api.ts";
+import type { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import type { RefusalNote } from "../../adapters/provider/token-refusals.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { FailureError, failureOf, isRefusedCall, permanent } from "../../domain/core/failures.ts";
 import { fieldsOf, isFields, optionalText, parseJson, textOf } from "../../domain/core/parse.ts";
+import { type ApiAnswer, Unauthorized } from "../../domain/fetch/answer.ts";
 import {
   hasTokenForm,
   isHalfMarginGone,

@@ -1,8 +1,8 @@
-import { type ApiAnswer, type ApiCall, Unauthorized } from "../../adapters/provider/provider-api.ts";
+import type { ApiCall } from "../../adapters/provider/provider-api.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { identify, identifyElement } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
-import { dataIn } from "../../domain/fetch/answer.ts";
+import { type ApiAnswer, dataIn, Unauthorized } from "../../domain/fetch/answer.ts";
 
 /** A report that the provider sends until it is answered with 2xx. */
 export type Webhook = {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
+import { Unauthorized } from "../../../domain/fetch/answer.ts";
 import {
   failureFrom,
   get,

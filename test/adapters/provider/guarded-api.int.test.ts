@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type ApiAnswer, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi } from "../../../adapters/provider/provider-client.ts";
 import { failureOf, permanent, refusedCall, retryable, waiting } from "../../../domain/core/failures.ts";
-import { dataIn } from "../../../domain/fetch/answer.ts";
+import { type ApiAnswer, dataIn, Unauthorized } from "../../../domain/fetch/answer.ts";
 import { type CallResult, closed } from "../../../domain/fetch/call-limits.ts";
 import { unlimited } from "../../support/provider-limits.ts";
 

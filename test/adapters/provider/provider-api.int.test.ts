@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
+import { Unauthorized } from "../../../domain/fetch/answer.ts";
 import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { failureFrom, get, limits, noon, providerApiFixture } from "./provider-api-fixture.ts";
 

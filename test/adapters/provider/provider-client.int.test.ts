@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { ProviderApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import type { TokenRefusals } from "../../../adapters/provider/token-refusals.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
+import { Unauthorized } from "../../../domain/fetch/answer.ts";
 import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";

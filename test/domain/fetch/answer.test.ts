@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { FailureError } from "../../../domain/core/failures.ts";
 import {
   type AnswerRules,
   type ErrorPlace,
   type Expectation,
   type GivenAnswer,
-  outcomeOf,
+  readAnswer,
   readsBody,
+  Unauthorized,
 } from "../../../domain/fetch/answer.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
@@ -20,16 +22,22 @@ function outcome(given: Given, expects: Expectation = "data", error?: ErrorPlace
   const answer: GivenAnswer = { status: 200, contentType: json, ...given, body };
   const url = "https://provider.example/api/users";
   const rules: AnswerRules = { expects, error, url, now };
-  const result = outcomeOf(
-    readsBody(answer.status, expects) ? answer : { ...answer, body: Buffer.of() },
-    rules,
-  );
-  if (result.type !== "failed") return result.type;
-  const { failure } = result;
-  if (failure.type === "permanent") return "refused";
-  const { delayInSeconds, waitsFor, refused } = failure;
-  if (refused !== undefined) return `forbidden, ${refused}`;
-  return `${waitsFor === "data" ? "not ready" : "wait"} ${delayInSeconds}`;
+  try {
+    const read = readAnswer(
+      readsBody(answer.status, expects) ? answer : { ...answer, body: Buffer.of() },
+      rules,
+    );
+    if (!read.found) return "absent";
+    return read.bytes.byteLength === 0 ? "accepted" : "data";
+  } catch (error) {
+    if (error instanceof Unauthorized) return "unauthorized";
+    if (!(error instanceof FailureError)) throw error;
+    const { failure } = error;
+    if (failure.type === "permanent") return "refused";
+    const { delayInSeconds, waitsFor, refused } = failure;
+    if (refused !== undefined) return `forbidden, ${refused}`;
+    return `${waitsFor === "data" ? "not ready" : "wait"} ${delayInSeconds}`;
+  }
 }
 
 const inOneMinute = "Sat, 21 Nov 2026 12:01:00 GMT";
@@ -211,7 +219,7 @@ describe("an answer of 200 with a place for an error", () => {
 describe("data", () => {
   const given = (contentType: string | undefined, body: Uint8Array | string) => {
     const answer = { status: 200, contentType, body: Buffer.from(body) };
-    return outcomeOf(answer, { expects: "data", url: "https://provider.example/", now });
+    return readAnswer(answer, { expects: "data", url: "https://provider.example/", now });
   };
 
   it.each<[string | undefined, string]>([
@@ -227,7 +235,7 @@ describe("data", () => {
     [`application/json;charset=iso-8859-1;note=${"é".repeat(9)}`, "application/json;charset=iso-8859-1"],
     ["json", json],
   ])("of type %s is %s", (contentType, expected) => {
-    expect(given(contentType, "{}")).toMatchObject({ type: "data", contentType: expected });
+    expect(given(contentType, "{}")).toMatchObject({ found: true, contentType: expected });
   });
 
   it("is kept byte for byte, and read by its charset", () => {
@@ -247,13 +255,9 @@ describe("an answer that leads elsewhere", () => {
     [undefined, "nowhere"],
   ])("names the host alone", (location, host) => {
     const rules = { expects: "data", url: "https://provider.example/api/users", now } as const;
-    expect(outcomeOf({ status: 307, location, body: Buffer.of() }, rules)).toEqual({
-      type: "failed",
-      failure: {
-        type: "permanent",
-        status: 307,
-        reason: `the provider answered 307 and leads to ${host}: redirects are not followed; see provider.baseUrls`,
-      },
-    });
+    const reason = `the provider answered 307 and leads to ${host}: redirects are not followed; see provider.baseUrls`;
+    expect(() => readAnswer({ status: 307, location, body: Buffer.of() }, rules)).toThrow(
+      expect.objectContaining({ failure: { type: "permanent", status: 307, reason } }),
+    );
   });
 });

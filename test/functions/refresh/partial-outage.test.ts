@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
-import { Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import type { StoredToken, TokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { retryable } from "../../../domain/core/failures.ts";
-import { dataIn } from "../../../domain/fetch/answer.ts";
+import { dataIn, Unauthorized } from "../../../domain/fetch/answer.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
 import { keptLog } from "../support/lambda.ts";
 import { noRefusals } from "../support/refresher-fixture.ts";
