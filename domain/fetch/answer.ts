@@ -1,5 +1,6 @@
 import { notReady, permanent, refusedCall, retryable } from "../core/failures.ts";
 import { jsonIn } from "../core/parse.ts";
+import { readTime } from "../core/timestamps.ts";
 import { decodeText, isCharset, type MediaType, mediaTypeOf, plainJson } from "../event/json.ts";
 
 /**
@@ -9,18 +10,21 @@ import { decodeText, isCharset, type MediaType, mediaTypeOf, plainJson } from ".
 export const longestRetryAfterInSeconds = 11 * 3_600;
 
 const inSeconds = /^(?:\d+\.?\d*|\.\d+)$/;
+/** Ten or more digits, which would be a wait of more than 31 years. */
+const unixTime = /^\d{10}/;
 const isoDate = /^\d{4}-\d{2}-\d{2}T/;
 /** The three forms of RFC 9110: `Sat, 21 Nov 2026 …`, `Saturday, 21-Nov-26 …`, `Sat Nov 21 … 2026`. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /i;
 const zone = /(?:GMT|UTC|Z|[+-]\d{2}:?\d{2})$/i;
 
 /**
- * Parses `Retry-After` (RFC 9110, 10.2.3): whole or fractional seconds, or a date.
+ * Parses `Retry-After` (RFC 9110, 10.2.3): whole or fractional seconds, or a date, also as a Unix time.
  * @returns seconds; 0 for a date in the past; undefined if missing or invalid
  */
 export function retryAfterInSeconds(value: string | undefined, now: Date): number | undefined {
   const text = value?.trim() ?? "";
-  const seconds = inSeconds.test(text) ? Number(text) : (dateOf(text) - now.getTime()) / 1000;
+  const date = (unixTime.test(text) ? readTime(text)?.time : undefined) ?? text;
+  const seconds = inSeconds.test(date) ? Number(date) : (dateOf(date) - now.getTime()) / 1000;
   if (Number.isNaN(seconds)) return undefined;
   return Math.min(longestRetryAfterInSeconds, Math.max(0, seconds));
 }
@@ -111,8 +115,10 @@ export function readAnswer(answer: GivenAnswer, rules: AnswerRules): ApiAnswer {
   }
   if (status >= 500) throw retryable(answered, wait);
   if (status >= 400) throw permanent(answered, status);
-  const reason = `${answered} and leads to ${hostOf(answer.location, rules.url)}: redirects are not followed`;
-  throw permanent(`${reason}; see provider.baseUrls`, status);
+  const leads = `${answered} and leads to ${hostOf(answer.location, rules.url)}`;
+  const reason = `${leads}: redirects are not followed; see provider.baseUrls`;
+  // A temporary one may lead to a page about maintenance.
+  throw [302, 303, 307].includes(status) ? retryable(reason, wait) : permanent(reason, status);
 }
 
 /** Returns only the host, because the rest of an address may be secret. */

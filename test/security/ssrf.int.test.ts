@@ -178,9 +178,9 @@ describe("a name that leads inside, and an answer that does", () => {
     ["another port of its own host", "http://127.0.0.1:1/x"],
     ["a user before its own host", "http://127.0.0.1@169.254.169.254/"],
   ])("is not followed if an answer redirects or links to %s", async (_, location) => {
-    inside.answer = () => ({ status: 302, headers: { location } });
+    inside.answer = () => ({ status: 301, headers: { location } });
     const call = new ProviderApi(inside.url, { ...limits, allowPrivateAddresses: true }, now);
-    expect(await failureFrom(call.send("token", get))).toMatchObject({ type: "permanent", status: 302 });
+    expect(await failureFrom(call.send("token", get))).toMatchObject({ type: "permanent", status: 301 });
     expect(await failureFrom(call.send("token", { ...get, link: location }))).toMatchObject({
       type: "permanent",
     });

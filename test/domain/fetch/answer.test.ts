@@ -145,8 +145,13 @@ describe("an answer where data is expected", () => {
     ["422 with Retry-After", { status: 422, retryAfter: "5" }, "refused"],
     ["a picture", { contentType: "image/png", body: Buffer.of(0x89, 0x50) }, "refused"],
     ["a file", { contentType: "application/pdf", body: "%PDF-1.7" }, "refused"],
-    ["302", { status: 302, location: "https://elsewhere.example/" }, "refused"],
+    ["301", { status: 301, location: "https://elsewhere.example/" }, "refused"],
+    ["308", { status: 308, location: "https://elsewhere.example/" }, "refused"],
     ["304", { status: 304 }, "refused"],
+
+    ["302 to a page about maintenance", { status: 302, location: "/maintenance" }, "wait 0"],
+    ["303", { status: 303, location: "https://elsewhere.example/" }, "wait 0"],
+    ["307 with Retry-After", { status: 307, retryAfter: "60" }, "wait 60"],
   ])("%s", (_, given, expected) => {
     expect(outcome(given)).toBe(expected);
   });
@@ -255,9 +260,9 @@ describe("an answer that leads elsewhere", () => {
     [undefined, "nowhere"],
   ])("names the host alone", (location, host) => {
     const rules = { expects: "data", url: "https://provider.example/api/users", now } as const;
-    const reason = `the provider answered 307 and leads to ${host}: redirects are not followed; see provider.baseUrls`;
-    expect(() => readAnswer({ status: 307, location, body: Buffer.of() }, rules)).toThrow(
-      expect.objectContaining({ failure: { type: "permanent", status: 307, reason } }),
+    const reason = `the provider answered 308 and leads to ${host}: redirects are not followed; see provider.baseUrls`;
+    expect(() => readAnswer({ status: 308, location, body: Buffer.of() }, rules)).toThrow(
+      expect.objectContaining({ failure: { type: "permanent", status: 308, reason } }),
     );
   });
 });
