@@ -1,7 +1,7 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, optionalText, present, textOf } from "../core/parse.ts";
-import { parseTimestamp } from "../core/timestamps.ts";
-import { parseExact } from "../event/lossless-json.ts";
+import { readTime } from "../core/timestamps.ts";
+import { isRawNumber, parseExact } from "../event/lossless-json.ts";
 import { booleanAt, idAt, type KindMapping, type Search, textAt } from "../event/mapping.ts";
 import { found } from "../event/mapping-source.ts";
 import { type Continuation, type PagingSettings, readPage } from "../fetch/paging.ts";
@@ -80,7 +80,7 @@ export function readListed(reader: ListReader, item: unknown, search: Search): L
   if (id === undefined) throw permanent(`${name}.id: finds nothing in a listed item`);
   const timeAt = (field: "createdAt" | "updatedAt") => {
     const value = at(field);
-    return typeof value === "string" ? parseTimestamp(value) : undefined;
+    return readTime(isRawNumber(value) ? value.rawJSON : value)?.time;
   };
   return present<Listed>({
     id,

@@ -49,6 +49,23 @@ describe("a listed item", () => {
     });
   });
 
+  it.each([
+    ["2026-03-01T12:00:00Z", "2026-03-01T12:00:00.000Z"],
+    ["1772366400", "2026-03-01T12:00:00.000Z"],
+    [1772366400, "2026-03-01T12:00:00.000Z"],
+    [1772366400123, "2026-03-01T12:00:00.123Z"],
+    ["lately", undefined],
+    [7, undefined],
+    [null, undefined],
+  ])("has its time of creation in each format that events may have: %j", (time, expected) => {
+    const { items } = readSlice(
+      readers.users,
+      JSON.stringify([{ id: userId, created_at: time }]),
+      provider.paging,
+    );
+    expect(readListed(readers.users, items[0], jmespathSearch).createdAt).toBe(expected);
+  });
+
   it("of accounts contains whether it is connected, and its user", () => {
     const item = { account_id: accountId, connected: false, datasource_id: 7, created_at: "lately" };
     expect(account(item)).toEqual({ id: accountId, connected: false, datasourceId: "7" });
