@@ -16,8 +16,13 @@ const company = "(company_id || data.company_id)";
 const endpointAccountId = "(account_id || data.account_id)";
 const datasourceId = "datasource_id || data.datasource_id";
 
-/** For `update_multi_endpoint`: each endpoint, an object or a name, merged with the webhook's common fields. */
-const endpoints = "merge_each(merge_each([endpoints, data.endpoints][*] | [0], data), @)";
+/**
+ * For `update_multi_endpoint`: each endpoint, an object or a name, merged with the webhook's common fields. Finds
+ * nothing if the list is empty and the webhook names one endpoint itself.
+ */
+const endpoints =
+  "{list: merge_each(merge_each([endpoints, data.endpoints][*] | [0], data), @), one: endpoint || data.endpoint}" +
+  " | ((list || !one) && [list] || `[]`) | [0]";
 
 /**
  * Mapping for payloads as a public provider of this shape documents them: fields at the top level or under `data`.
@@ -61,7 +66,8 @@ export const defaultMapping: Readonly<Record<WebhookKind, KindMapping>> = {
     accountId: `(!${company} && ${endpointAccountId}) || \`null\``,
     companyAccountId: `company_account_id || data.company_account_id || (${company} && ${endpointAccountId})`,
     userId,
-    endpoint: "endpoint || data.endpoint || element",
+    // A name in the list becomes `element`, beside the fields of the webhook.
+    endpoint: "element || endpoint || data.endpoint",
     eventId: "request_id || data.request_id",
     dataAvailable,
     dateStart: "date_start || data.date_start",

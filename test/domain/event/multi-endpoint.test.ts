@@ -69,6 +69,26 @@ describe("update_multi_endpoint", () => {
       [updated("income")],
     ],
     ["with no endpoint", { ...name, ...about, endpoints: [] }, []],
+    [
+      "with names and an endpoint beside them",
+      { ...name, ...about, endpoint: "income", endpoints: ["income", "trips"] },
+      [updated("income"), updated("trips")],
+    ],
+    [
+      "with an empty list and one endpoint",
+      { event: "update_endpoint", ...about, endpoint: "income", endpoints: [] },
+      [updated("income")],
+    ],
+    [
+      "with an empty list and one endpoint under data",
+      { event: "update_endpoint", data: { ...about, endpoint: "income", endpoints: [] } },
+      [updated("income")],
+    ],
+    [
+      "with null for the list and one endpoint",
+      { event: "update_endpoint", ...about, endpoint: "income", endpoints: null },
+      [updated("income")],
+    ],
   ])("%s is an event for each endpoint", (_, body, expected) => {
     expect(eventsIn(body, endpoints, { kind: "endpoints" }).map(said)).toEqual(expected);
   });
