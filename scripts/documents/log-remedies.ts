@@ -17,7 +17,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   MESSAGE_REJECTED:
     "`dlq show QUEUE`: see [dead-letters.md](../operate/dead-letters.md) for the remedy by reason",
   MESSAGE_FAILED:
-    "nothing while it is rare: after five receives of an event it is a dead letter, after 1000 of a call",
+    "nothing while it is rare. An event becomes a dead letter after 12 hours of retries, a call after 1000 receives",
   TASK_POSTPONED: "nothing: it waits for the provider, its rate or a token; `status` shows the backlog",
   START_UNANSWERED:
     "if there are many, the provider's endpoint webhooks do not arrive: `status --section webhooks`",
