@@ -1,3 +1,4 @@
+import { hasFunctionUrls } from "../core/regions.ts";
 import { parseTimestamp } from "../core/timestamps.ts";
 import { endpointName } from "../event/events.ts";
 import type { Subject } from "../event/subjects.ts";
@@ -8,28 +9,6 @@ import { badRequest, notFound, type Problem, problem } from "./problem.ts";
 export const readingModes = ["url", "invoke", "none"] as const;
 /** How subscribers read documents: by a function URL, by invoking a function, or only in their messages. */
 export type ReadingMode = (typeof readingModes)[number];
-
-/**
- * Regions without function URLs. Source: Lambda developer guide, "Creating and managing Lambda function
- * URLs", November 2026.
- */
-const withoutFunctionUrls: readonly string[] = [
-  "ap-east-2",
-  "ap-south-2",
-  "ap-southeast-4",
-  "ap-southeast-5",
-  "ap-southeast-6",
-  "ap-southeast-7",
-  "ca-west-1",
-  "eu-central-2",
-  "eu-south-2",
-  "il-central-1",
-  "me-central-1",
-];
-
-export function hasFunctionUrls(region: string): boolean {
-  return !withoutFunctionUrls.includes(region);
-}
 
 /** @param region undefined if it is known only at deploy time */
 export function readingModeIn(region: string | undefined, chosen?: ReadingMode): ReadingMode {

@@ -8,6 +8,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type * as route53 from "aws-cdk-lib/aws-route53";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
+import { missingIn } from "../../domain/core/regions.ts";
 import type { ReadingMode } from "../../domain/read/route.ts";
 import type { CodeOf } from "../function/pipeline-function.ts";
 import { prebuiltCode } from "../function/prebuilt-code.ts";
@@ -238,16 +239,15 @@ export class IncomeEvents extends Construct {
 }
 
 /**
- * Checks that the region has what the pipeline needs. Source: Getting Started with Amazon Web Services in China,
- * "Amazon Lambda", differences of features.
+ * Checks that the region has what the pipeline needs.
  * @throws SettingsError if the region is known and lacks something
  */
 function checkRegion(scope: Construct): void {
   const { region } = Stack.of(scope);
-  if (Token.isUnresolved(region) || !region.startsWith("cn-")) return;
+  const missing = Token.isUnresolved(region) ? undefined : missingIn(region);
+  if (missing === undefined) return;
   throw new SettingsError(
-    `${scope.node.path}: ${region} is in China, where Lambda has no function URLs, no metrics of event sources and no bucket ` +
-      "for a stream's failures, and X-Ray is missing; deploy the stack to a region of another partition",
+    `${scope.node.path}: ${region} is in ${missing}; deploy the stack to a region of another partition`,
   );
 }
 

@@ -229,7 +229,7 @@ describe("the construct in a stack of an app", () => {
   });
 
   it.each([
-    ["us-gov-west-1", "aws-us-gov"],
+    ["eusc-de-east-1", "aws-eusc"],
     ["eu-central-1", "aws"],
     [undefined, undefined],
   ])("names no partition but its own, in any region: %s", (region, partition) => {

@@ -15,14 +15,16 @@ const inRegion =
     return new IncomeEvents(stack, "Events", { ...inTest, written: { production: false, ...settings } });
   };
 
-test.each(["cn-north-1", "cn-northwest-1"])(
-  "a stack in %s is refused, with what is missing there",
-  (region) => {
-    expect(inRegion(region)).toThrow(
-      new RegExp(`^Mine/Events: ${region} is in China, .* no function URLs, .* another partition$`),
-    );
-  },
-);
+test.each([
+  ["cn-north-1", "China"],
+  ["cn-northwest-1", "China"],
+  ["us-gov-east-1", "AWS GovCloud"],
+  ["us-gov-west-1", "AWS GovCloud"],
+])("a stack in %s is refused, with what is missing there", (region, partition) => {
+  expect(inRegion(region)).toThrow(
+    new RegExp(`^Mine/Events: ${region} is in ${partition}.* no function URLs.* another partition$`),
+  );
+});
 
 test.each(["ca-central-1", undefined])("a stack in %s is taken", (region) => {
   expect(inRegion(region)).not.toThrow();

@@ -5,9 +5,9 @@ import {
   bootstrapCheck,
   concurrencyCheck,
   firewallCheck,
-  functionUrlCheck,
   logPolicyCheck,
   placeCheck,
+  regionCheck,
   registrationCheck,
   stackCheck,
   throttleCheck,
@@ -24,7 +24,7 @@ export type Preflight = {
 /** In the order in which a deployment reaches them. */
 const checks: readonly PreflightCheck[] = [
   bootstrapCheck,
-  functionUrlCheck,
+  regionCheck,
   placeCheck,
   firewallCheck,
   stackCheck,

@@ -9,8 +9,8 @@ import { DescribeResourcePoliciesCommand, type ResourcePolicy } from "@aws-sdk/c
 import { GetAccountSettingsCommand } from "@aws-sdk/client-lambda";
 import { paginateListServiceQuotas } from "@aws-sdk/client-service-quotas";
 import { type Fields, isFields } from "../../../domain/core/parse.ts";
+import { hasFunctionUrls, missingIn } from "../../../domain/core/regions.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { hasFunctionUrls } from "../../../domain/read/route.ts";
 import { registrationExportName, selectedBaseUrl, unpackSettings } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/text.ts";
 import type { Finding, Found, Plan, PreflightCheck } from "./account.ts";
@@ -137,9 +137,16 @@ export const placeCheck: PreflightCheck = {
   },
 };
 
-export const functionUrlCheck: PreflightCheck = {
-  name: "whether the region has function URLs",
+export const regionCheck: PreflightCheck = {
+  name: "whether the region has what the pipeline needs of Lambda",
   examine: async ({ account: { region }, settings: { reading }, stage }) => {
+    const missing = missingIn(region);
+    if (missing !== undefined)
+      return {
+        what: `${region} is in ${missing}.`,
+        why: "CloudFormation refuses the stack: the deployment fails and is rolled back.",
+        fix: "deploy the stack to a region of another partition",
+      };
     if (reading === "invoke" || reading === "none" || hasFunctionUrls(region)) return [];
     return {
       what: `Lambda has no function URLs in ${region}, and subscribers would read documents at one.`,

@@ -124,16 +124,20 @@ describe("an account that is ready for a deployment", () => {
 });
 
 describe("what would fail a deployment, or lose something after it, is found", () => {
-  it("a region without the function URL that subscribers read documents at", async () => {
+  it.each([
+    ["ca-west-1", "Lambda has no function URLs in ca-west-1, and subscribers would read documents at one."],
+    [
+      "us-gov-west-1",
+      "us-gov-west-1 is in AWS GovCloud (US), where Lambda has no function URLs and no JSON logs.",
+    ],
+  ])("a region without what the pipeline needs of Lambda: %s", async (region, expected) => {
     const file = join(directory, "settings.json");
     writeFileSync(file, JSON.stringify(productionSettings));
     const args = ["preflight", "--stage", "prod", "--settings", file, "--json"];
-    const { code, json: parsed } = await runInProcess(args, { env: { ...aws.env, AWS_REGION: "ca-west-1" } });
+    const { code, json: parsed } = await runInProcess(args, { env: { ...aws.env, AWS_REGION: region } });
     expect(code).toBe(1);
     const found = result.parse(parsed()).findings.map(({ what }) => what);
-    expect(found).toContain(
-      "Lambda has no function URLs in ca-west-1, and subscribers would read documents at one.",
-    );
+    expect(found).toContain(expected);
   });
 
   it.each(planted)("%s", async (_, plant, expected, settings) => {
