@@ -136,9 +136,11 @@ export class Pipeline {
     return new Map(lastFunctions(this.#scope, this.#props.settings).map((name) => [name, add(name)]));
   }
 
-  /** Queues with a dead-letter queue, including those of subscribers. */
+  /** Queues with a dead-letter queue, except those of subscribers. */
   get works(): readonly WorkQueue[] {
-    return [...workQueuesByName(this.#parts).values(), this.#parts.erasure.work];
+    const { erasure, subscribers } = this.#parts;
+    const sent = new Set(subscribers.queues.values());
+    return [...workQueuesByName(this.#parts).values(), erasure.work].filter((work) => !sent.has(work));
   }
 
   get isComplete(): boolean {

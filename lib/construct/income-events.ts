@@ -205,8 +205,9 @@ export class IncomeEvents extends Construct {
     return sameMetric(this.#stores(), "EVENT_DUPLICATE", { field: "count", name: "DuplicateEvents" });
   }
 
-  /** Number of dead letters in the queue that has the most. */
+  /** Number of dead letters in the queue of the pipeline that has the most. Subscribers have metrics of their own. */
   metricDeadLetters(): MathExpression {
+    // An alarm combines at most ten metrics.
     return greatestOf(this.#pipeline.works.map(deadLetters));
   }
 

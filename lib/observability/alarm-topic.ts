@@ -57,7 +57,8 @@ export class AlarmTopic extends Construct {
     const stack = Stack.of(this);
     const masterKey = dataKeyOf(this, settings);
     const topic = new sns.Topic(this, "Topic", {
-      displayName: pipelineName(this),
+      // SNS's maximum; the name of a stack can be longer.
+      displayName: pipelineName(this).slice(0, 100),
       enforceSSL: true,
       ...(masterKey && { masterKey }),
     });

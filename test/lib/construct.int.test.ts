@@ -123,6 +123,29 @@ describe("the construct in a stack of an app", () => {
     });
   });
 
+  it("has a topic whose display name fits, in a stack with a long name", () => {
+    const stack = new Stack(quickApp(), "Stack".repeat(25));
+    const written = { ...minimal, alarms: { emails: ["ops@example.com"] } };
+    new IncomeEvents(stack, "Events", { stage: "test", where: "the test", codeOf, written });
+    const [topic] = Object.values(Template.fromStack(stack).findResources("AWS::SNS::Topic"));
+    // SNS's maximum.
+    expect(topic?.Properties.DisplayName).toHaveLength(100);
+  });
+
+  it("has a metric of dead letters within the ten that an alarm combines, however many subscribers there are", () => {
+    const subscribers = Array.from({ length: 12 }, (_, index) => ({ name: `subscriber${index}` }));
+    const template = appWith((stack, add) => {
+      const events = add("Events", { ...minimal, subscribers, readiness: { endpoints: ["income"] } });
+      events.metricDeadLetters().createAlarm(stack, "Dead", { threshold: 1, evaluationPeriods: 1 });
+    });
+    const [alarm] = Object.entries(template.findResources("AWS::CloudWatch::Alarm")).filter(([id]) =>
+      id.startsWith("Dead"),
+    );
+    // One is the expression.
+    expect(alarm?.[1].Properties.Metrics.length).toBeLessThanOrEqual(11);
+    expect(alarm?.[1].Properties.Metrics.length).toBeGreaterThan(1);
+  });
+
   it("counts ignored events by name, and names them in an output", () => {
     const ignoring = { ...minimal, mapping: { accounts: { types: { ping: "ignore" as const } } } };
     const template = appWith((stack, add) => void [stack, add("Events", ignoring)]);
