@@ -49,10 +49,9 @@ export async function startFetch(
   }
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
   const path = fillPath(fetchStart.path, subject);
-  const start = client.call({ method: fetchStart.method, path, body, expects: "acceptance" });
-  // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
-  if (await start.then(({ found }) => found, asStarted))
-    await sendCheck({ ...task, type: "verifyStart" }, dependencies, untilReady);
+  await client.call({ method: fetchStart.method, path, body, expects: "acceptance" }).catch(ignoreConflict);
+  // Also if the provider does not know the account: its webhook can be ahead of what its API reads.
+  await sendCheck({ ...task, type: "verifyStart" }, dependencies, untilReady);
   return "done";
 }
 
@@ -71,10 +70,9 @@ export async function requestDocuments(
 }
 
 /** 409: the account is no longer connected, or a fetch is already running. The check finds out which. */
-function asStarted(error: unknown): true {
+function ignoreConflict(error: unknown): void {
   const failure = failureOf(error);
-  if (failure.type === "permanent" && failure.status === 409) return true;
-  throw error;
+  if (failure.type !== "permanent" || failure.status !== 409) throw error;
 }
 
 /** @param untilReady makes the checks of a batch wait for each other, so that one request sends them */

@@ -75,16 +75,12 @@ await describeOnTables("the fetcher", (tables) => {
       expect(endpointsOf(await requested())).toEqual(["income", "profile"]);
     });
 
-    test.each([404, 410])("of an account that the provider answers with %i is done", async (status) => {
+    test.each([
+      [404, "the provider does not know the account yet"],
+      [410, "the account is gone"],
+      [409, "a fetch is already running, or the account is no longer connected"],
+    ])("answered with %i is done and checked: %s", async (status) => {
       fixture.remote.answer = () => status;
-      expect(await perform(start(), started)).toEqual([]);
-      expect(codes()).toEqual(["TASK_DONE"]);
-      expect(await fixture.checks.depth()).toEqual({ visible: 0, hidden: 0, delayed: 0 });
-      expect(await fixture.tasks.deadLetters()).toEqual([]);
-    });
-
-    test("answered with 409 is done and checked: a fetch is already running, or the account is no longer connected", async () => {
-      fixture.remote.answer = () => 409;
       expect(await perform(start(), started)).toEqual([]);
       expect(codes()).toEqual(["TASK_DONE"]);
       expect(await fixture.checks.depth()).toMatchObject({ delayed: 1 });
