@@ -100,7 +100,7 @@ await describeOnTables("the fetcher, answered with what is no data,", (tables) =
     ["a part, with 206", { status: 206, text: good }],
     [
       "text in another charset than it says",
-      { text: "{}", headers: { "content-type": "text/plain; charset=x" } },
+      { text: "[1]", headers: { "content-type": "text/plain; charset=utf-16" } },
     ],
     ["text in another coding than it says", { text: good, headers: { "content-encoding": "gzip" } }],
     [
