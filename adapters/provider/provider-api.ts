@@ -252,6 +252,7 @@ export class ProviderApi {
       contentType: headers["content-type"],
       retryAfter: headers["retry-after"],
       location: headers.location,
+      link: headers.link?.toString(),
       body: nothing,
     };
     const rules = { expects, error, url: url.href, now: this.#now() };

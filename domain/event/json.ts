@@ -74,17 +74,25 @@ const [quote, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x7b, 0
 /** Finds an object's member. If a name occurs twice, the last one wins, as in JSON.parse. */
 function memberAt(text: string, objectStart: number, name: string): Span | undefined {
   let found: Span | undefined;
+  for (const member of membersOf(text, objectStart)) if (member.name === name) found = member.value;
+  return found;
+}
+
+/** The members of an object in JSON text, with the spans of their values. */
+export function* membersOf(
+  text: string,
+  objectStart: number,
+): Generator<{ readonly name: string; readonly value: Span }> {
   let at = skipSpace(text, objectStart + 1);
   while (text[at] === '"') {
     const nameEnd = endOfString(text, at);
-    const key: unknown = JSON.parse(text.slice(at, nameEnd));
+    const name = String(JSON.parse(text.slice(at, nameEnd)));
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
     const end = endOfValue(text, start);
-    if (key === name) found = { start, end };
+    yield { name, value: { start, end } };
     const next = skipSpace(text, end);
     at = text[next] === "," ? skipSpace(text, next + 1) : next;
   }
-  return found;
 }
 
 export function endOfValue(text: string, start: number): number {

@@ -49,6 +49,7 @@ export type GivenAnswer = {
   readonly contentType?: string | undefined;
   readonly retryAfter?: string | undefined;
   readonly location?: string | undefined;
+  readonly link?: string | undefined;
   /** Without content codings such as gzip; empty if `readsBody` is false. */
   readonly body: Uint8Array;
 };
@@ -67,6 +68,8 @@ export type GivenData = {
   readonly contentType: string;
   /** The decoded bytes, without a byte order mark. Valid JSON. */
   readonly text: string;
+  /** The header `Link`. */
+  readonly link?: string | undefined;
 };
 
 /** The provider's answer; `found: false` if it has no such resource. The data is empty if none was expected. */
@@ -132,7 +135,7 @@ function hostOf(location: string | undefined, base: string): string {
  * status.
  */
 function readData(
-  { status, contentType, body }: GivenAnswer,
+  { status, contentType, link, body }: GivenAnswer,
   { expects, error }: AnswerRules,
   wait: number | undefined,
 ): ApiAnswer {
@@ -159,7 +162,7 @@ function readData(
     throw notReady(`the provider answered ${status} with an error: not ready`, wait);
   }
   if (expects === "acceptance") return accepted;
-  return { found: true, bytes: body, contentType: typeOfData(contentType, type), text };
+  return { found: true, bytes: body, contentType: typeOfData(contentType, type), text, link };
 }
 
 const otherReadable = ["text/plain", "application/octet-stream", "binary/octet-stream"];

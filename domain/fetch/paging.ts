@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { permanent } from "../core/failures.ts";
 import { type Fields, fieldsOf, numberOf, parseJson, present, textOf } from "../core/parse.ts";
-import { type Span, sourceAt } from "../event/json.ts";
+import { membersOf, type Span, skipSpace, sourceAt } from "../event/json.ts";
+import type { GivenData } from "./answer.ts";
 
 export const pagingStyles = ["cursor", "page", "link"] as const;
 
@@ -82,15 +83,18 @@ export function shortestPage(path: string, paging: PagingSettings): string {
   return pageCall(path, short).path;
 }
 
+type Answer = Pick<GivenData, "text" | "link">;
+
 /**
  * Reads a page.
- * @param text valid JSON
  * @param from the continuation that requested it; undefined for the first page
- * @throws permanent failure naming the setting: an invalid page, too many pages, or a cycle of pages
+ * @throws permanent failure naming the setting: an invalid page, too many pages, a cycle of pages, or signs of more
+ * pages that the settings don't find
  */
-export function readPage(text: string, paging: PagingSettings, from?: Continuation): Page {
+export function readPage(answer: Answer, paging: PagingSettings, from?: Continuation): Page {
+  const { text } = answer;
   const items = listIn(text, paging.items);
-  const next = nextOf(text, items, paging, from);
+  const next = nextOf(answer, items, paging, from);
   if (next === undefined) return { items, next };
   if (items === undefined) {
     throw permanent("provider.paging.items: finds no list in an answer that has a next page");
@@ -115,15 +119,26 @@ function listIn(text: string, path: string): Span | undefined {
   return span !== undefined && text[span.start] === "[" ? span : undefined;
 }
 
+/** What is at `next` on the last page. */
+const ends = ["null", "false", '""', "0"];
+
 function nextOf(
-  text: string,
+  answer: Answer,
   items: Span | undefined,
-  { by, next: path }: PagingSettings,
+  paging: PagingSettings,
   from: Continuation | undefined,
 ): string | undefined {
+  const { text } = answer;
+  const { by, next: path } = paging;
   const span = sourceAt(text, path);
   const source = span === undefined ? undefined : text.slice(span.start, span.end);
-  const isLast = source !== undefined && ["null", "false", '""', "0"].includes(source);
+  const isLast = source !== undefined && ends.includes(source);
+  const isUnread = by === "page" ? items === undefined : true;
+  const sign = source === undefined && isUnread ? signOfMore(answer, items, paging, from) : undefined;
+  if (sign !== undefined) {
+    const setting = by === "page" ? "items: finds no list" : "next: finds nothing";
+    throw permanent(`provider.paging.${setting} in an answer whose ${sign} tells of more pages`);
+  }
   if (by === "page") {
     const isEmpty = items === undefined || itemsIn(text, items) === "";
     return isLast || isEmpty ? undefined : String((from?.pages ?? 0) + 2);
@@ -134,6 +149,81 @@ function nextOf(
   const value = parseJson(source, "the provider's answer");
   if (typeof value !== "string") throw permanent("provider.paging.next: expected a text or a number there");
   return value;
+}
+
+// Names of fields, in lower case without "_" and "-".
+/** Objects that may hold a list or its paging information. */
+const containers = /^(?:embedded|links|meta(?:data)?|pag(?:e|er|ing|ination)(?:info)?|responsemetadata)$/;
+/** Nesting of the objects that are searched. */
+const deepestContainer = 3;
+const nextNames = /^(?:@odata\.)?next(?:page)?(?:cursor|href|link|number|offset|token|ur[il])?$/;
+const flagsOfMore = /^has(?:more|next)(?:pages?|items|results)?$/;
+const flagsOfEnd = /^(?:is)?last(?:page)?$/;
+const counts = {
+  page: /^(?:page|currentpage|pagenumber)$/,
+  pages: /^(?:pages|totalpages|pagecount|lastpage)$/,
+  offset: /^(?:offset|skip)$/,
+  limit: /^(?:limit|perpage|pagesize)$/,
+  total: /^(?:total(?:count|elements|items|results)?|count)$/,
+};
+
+const nextLink = /;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next[\s"]|next(?![\w-]))/i;
+
+type Field = { readonly path: string; readonly name: string; readonly source: string };
+
+/** Finds a well-known sign that a list has more pages. @returns its place in the answer */
+function signOfMore(
+  { text, link }: Answer,
+  list: Span | undefined,
+  { items }: PagingSettings,
+  from: Continuation | undefined,
+): string | undefined {
+  const start = skipSpace(text, 0);
+  const fields = text[start] === "{" ? [...fieldsAround(text, start, items.split("."))] : [];
+  if (list !== undefined && nextLink.test(link ?? "")) return "header Link";
+  if (list === undefined && !fields.some(({ source }) => source.startsWith("["))) return undefined;
+  return fields.find(isSign)?.path ?? countsOfMore(fields, (from?.pages ?? 0) + 1);
+}
+
+/** The fields of an object and of its containers, and on the path to the list. */
+function* fieldsAround(
+  text: string,
+  start: number,
+  [inner, ...others]: readonly string[],
+  around: readonly string[] = [],
+): Generator<Field> {
+  for (const member of membersOf(text, start)) {
+    const source = text.slice(member.value.start, member.value.end);
+    const name = member.name.replaceAll(/[_-]/g, "").toLowerCase();
+    const path = [...around, member.name];
+    yield { path: path.join("."), name, source };
+    if (!source.startsWith("{") || path.length > deepestContainer) continue;
+    if (member.name === inner) yield* fieldsAround(text, member.value.start, others, path);
+    else if (containers.test(name)) yield* fieldsAround(text, member.value.start, [], path);
+  }
+}
+
+function isSign({ name, source }: Field): boolean {
+  if (flagsOfMore.test(name)) return source === "true";
+  if (flagsOfEnd.test(name)) return source === "false";
+  if (!nextNames.test(name)) return false;
+  const span = sourceAt(source, source.startsWith("{") ? "href" : "");
+  const value = span === undefined ? "null" : source.slice(span.start, span.end);
+  return !ends.includes(value) && !/^[[{]/.test(value);
+}
+
+/** @param read number of pages read so far, because pages may be counted from 0 or 1 */
+function countsOfMore(fields: readonly Field[], read: number): string | undefined {
+  const find = (of: keyof typeof counts) => {
+    const isCount = ({ name, source }: Field) => counts[of].test(name) && /^"?\d{1,15}"?$/.test(source);
+    const field = fields.find(isCount);
+    return field && { path: field.path, count: Number(field.source.replaceAll('"', "")) };
+  };
+  const limit = find("limit")?.count || Number.NaN;
+  const page = find("page")?.count ?? (find("offset")?.count ?? Number.NaN) / limit + 1;
+  const [pages, total] = [find("pages"), find("total")];
+  const last = pages?.count ?? (total?.count ?? Number.NaN) / limit;
+  return page < last && read < last ? (pages ?? total)?.path : undefined;
 }
 
 /**

@@ -56,12 +56,12 @@ export type ListSlice = { readonly items: readonly unknown[]; readonly next: Con
 /** @throws permanent failure if the answer has no list at the configured path, and as `readPage` does */
 export function readSlice(
   { name, items }: ListReader,
-  text: string,
+  answer: Parameters<typeof readPage>[0],
   paging: PagingSettings,
   from?: Continuation,
 ): ListSlice {
-  const page = readPage(text, items === undefined ? paging : { ...paging, items }, from);
-  const list = page.items && parseExact(text.slice(page.items.start, page.items.end), name);
+  const page = readPage(answer, items === undefined ? paging : { ...paging, items }, from);
+  const list = page.items && parseExact(answer.text.slice(page.items.start, page.items.end), name);
   if (!Array.isArray(list)) throw permanent(`${name}.items: finds no list in the provider's answer`);
   return { items: list, next: page.next };
 }

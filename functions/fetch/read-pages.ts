@@ -61,11 +61,10 @@ export async function readPages(reading: Reading): Promise<Content | undefined> 
   }
   const data = await (reading.early ?? callFor(reading));
   if (data === undefined) return undefined;
-  const { text } = data;
-  const page = readPage(text, provider.paging);
+  const page = readPage(data, provider.paging);
   const { next: from } = page;
   if (from === undefined) return contentOf([data.bytes], data.contentType);
-  const list = { from, items: itemsOf(text, page) };
+  const list = { from, items: itemsOf(data.text, page) };
   return pageMutex(async () => {
     await checkTime(list, reading);
     return follow(list, reading);
@@ -75,8 +74,9 @@ export async function readPages(reading: Reading): Promise<Content | undefined> 
 async function follow(begun: List, reading: Reading): Promise<Content> {
   const { paging, maxDataBytes } = reading.provider;
   for (let list = begun; ; await checkTime(list, reading)) {
-    const { text } = await nextPage(list, reading);
-    const page = readPage(text, paging, list.from);
+    const data = await nextPage(list, reading);
+    const { text } = data;
+    const page = readPage(data, paging, list.from);
     const items = [...list.items, ...itemsOf(text, page)];
     if (sizeOf(items) > maxDataBytes) {
       throw permanent(`the data is over ${maxDataBytes} bytes; see provider.maxDataBytes`);

@@ -27,7 +27,7 @@ export function providerLists(
   const list = async (path: string, reader: ListReader, missing: string, from?: Continuation) => {
     const answer = await client.call({ method: "GET", ...pageCall(path, paging, from) });
     if (!answer.found) throw permanent(missing);
-    return readSlice(reader, answer.text, paging, from);
+    return readSlice(reader, answer, paging, from);
   };
   const { users, userAccounts, account, companyAccount } = paths;
   return {

@@ -60,7 +60,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   RECONCILIATION_PAUSED:
     "nothing: the next tick continues. For hours: the provider or its rate, see `reason`",
   RECONCILIATION_SKIPPED:
-    "many: `reconcile.users.*` or `reconcile.accounts.*` does not fit the provider's lists",
+    "many: `reconcile.users.*`, `reconcile.accounts.*` or `provider.paging` does not fit the provider's lists",
   RECONCILIATION_FAILED: "`reason` names the setting or the answer; the next run starts again",
   RECONCILIATION_OVERDUE:
     "`RECONCILIATION_PAUSED` says why runs do not end; a slow list: raise `reconcile.everyHours`",

@@ -7,6 +7,7 @@ import { readEnvelope } from "../../domain/event/envelope.ts";
 import { mapPayload, parseMapping } from "../../domain/event/mapping.ts";
 import { pickHeaders } from "../../domain/event/mapping-source.ts";
 import { inspectPayload } from "../../domain/event/payload.ts";
+import { dataIn } from "../../domain/fetch/answer.ts";
 import { readTask } from "../../domain/fetch/task.ts";
 import { readEraseTask } from "../../domain/recovery/erasure.ts";
 import { readListed, readSlice } from "../../domain/state/listing.ts";
@@ -115,12 +116,12 @@ describe("names that every object has, from outside, change nothing that they ar
     const reader = { name: "reconcile.users", ids: "any", id: "id" } as const;
     const page = readSlice(
       reader,
-      poisoned(`"data":[{${poison},"id":"a"},{"__proto__":{"id":"b"}}]`),
+      dataIn(poisoned(`"data":[{${poison},"id":"a"},{"__proto__":{"id":"b"}}]`)),
       paging,
     );
     expect(readListed(reader, page.items[0], search)).toEqual({ id: "a" });
     expect(() => readListed(reader, page.items[1], search)).toThrow(/finds nothing/);
-    expect(() => readSlice(reader, '{"__proto__":{"data":[]}}', paging)).toThrow(/finds no list/);
+    expect(() => readSlice(reader, dataIn('{"__proto__":{"data":[]}}'), paging)).toThrow(/finds no list/);
   });
 
   it("in a token", () => {

@@ -33,7 +33,7 @@ function follow(paging: PagingSettings, answer: (call: ReturnType<typeof pageCal
     const call = pageCall("/list", paging, from);
     calls.push(call.link ?? call.path);
     const text = answer(call);
-    const page = readPage(text, paging, from);
+    const page = readPage({ text }, paging, from);
     if (page.items !== undefined) items.push(itemsIn(text, page.items));
     from = page.next;
   } while (from !== undefined);
@@ -125,7 +125,98 @@ describe("a list is followed", () => {
     ["a text", '"next"', cursors],
     ["an object without a list", '{"data":{"a":1}}', numbers],
   ])("only to %s without paging information", (_, text, paging) => {
-    expect(readPage(text, paging).next).toBeUndefined();
+    expect(readPage({ text }, paging).next).toBeUndefined();
+  });
+});
+
+describe("a list whose settings find no next page", () => {
+  const list = '"data":[1]';
+  const otherList = '"results":[{}]';
+  const nested = { ...cursors, items: "data.items", next: "data.next" };
+
+  it.each<[string, string, PagingSettings?]>([
+    ["has_more", `{${list},"has_more":true}`],
+    ["hasNextPage", `{"hasNextPage":true,${list}}`],
+    ["has-more-items", `{${list},"has-more-items":true}`],
+    ["last", `{${otherList},"last":false}`],
+    ["next_cursor", `{${list},"next_cursor":"abc"}`],
+    ["nextCursor", `{${otherList},"nextCursor":17}`],
+    ["next_page", `{${list},"next_page":2}`],
+    ["nextPageToken", `{${list},"nextPageToken":"abc"}`],
+    ["next_url", `{${list},"next_url":"https://provider.example/2"}`],
+    ["@odata.nextLink", '{"value":[1],"@odata.nextLink":"/2"}'],
+    ["next", `{${list},"next":"/2"}`, links],
+    ["links.next", `{${list},"links":{"self":"/1","next":"/2"}}`],
+    ["_links.next", '{"_embedded":{"users":[{}]},"_links":{"next":{"href":"/2"}}}'],
+    ["paging.next", `{"paging":{"next":"/2"},${list}}`],
+    ["response_metadata.next_cursor", `{"members":[],"response_metadata":{"next_cursor":"abc"}}`],
+    ["meta.pagination.links.next", `{${list},"meta":{"pagination":{"links":{"next":"/2"}}}}`],
+    ["data.has_more", '{"code":0,"data":{"rows":[1],"has_more":true}}'],
+    ["data.has_more", '{"data":{"items":[1],"has_more":true}}', nested],
+    ["has_more", '{"data":{"items":[1]},"has_more":true}', nested],
+    ["pages", `{${list},"page":1,"pages":7}`],
+    ["totalPages", `{"totalPages":"2","page":"0",${otherList}}`],
+    ["meta.last_page", `{${list},"meta":{"current_page":1,"last_page":3}}`],
+    ["total", `{${list},"page":1,"per_page":20,"total":21}`],
+    ["total_count", `{${list},"offset":0,"limit":20,"total_count":21}`],
+    ["count", `{${otherList},"count":41,"pagination":{"skip":20,"limit":20}}`],
+  ])("is a failure that names %s in %s", (sign, text, paging = cursors) => {
+    const reason = `provider.paging.next: finds nothing in an answer whose ${sign} tells of more pages`;
+    expect(() => readPage({ text }, paging)).toThrow(reason);
+  });
+
+  it.each([
+    ["an end that is told", `{${list},"next":null,"has_more":true}`],
+    ["an end in other words", `{${list},"has_more":false,"next_cursor":null,"next_page":"","last":true}`],
+    ["a last page without a link", `{${list},"links":{"next":null},"_links":{"next":{"href":null}}}`],
+    ["an empty link", `{${list},"links":{},"meta":null,"pagination":[],"paging":{"next":{}}}`],
+    ["the last of its pages", `{${list},"page":7,"pages":7}`],
+    ["one page counted from 0", `{${list},"page":0,"pages":1}`],
+    ["one page of few items", `{${list},"page":1,"per_page":20,"total":20}`],
+    ["no limit", `{${list},"offset":0,"limit":0,"total":20}`],
+    ["a total without a page", `{${list},"total":1000,"size":20,"limit":100}`],
+    ["pages without a page", `{${list},"pages":12}`],
+    ["a bare list", '[{"has_more":true,"next_cursor":"abc"}]'],
+    ["one document", '{"id":"a","has_more":true,"links":{"next":"/2"},"page":1,"pages":7}'],
+    ["signs in its items", '{"data":[{"has_more":true,"links":{"next":"/2"},"page":1,"pages":7}]}'],
+    ["signs in its data", '{"income":{"has_more":true,"list":[],"next_cursor":"abc"},"data":[]}'],
+    ["signs far below", `{${list},"meta":{"meta":{"meta":{"meta":{"meta":{"has_more":true}}}}}}`],
+    ["other things next", `{${list},"next_payday":"2026-12-01","next_of_kin":"Ann","last":"Doe"}`],
+  ])("and no sign of one is complete: %s", (_, text) => {
+    expect(readPage({ text }, cursors).next).toBeUndefined();
+  });
+
+  it("is followed to its end if its pages are counted from 0, or name it otherwise too", () => {
+    for (const of of ['"page":1,"pages":2', '"page":2,"pages":2', '"offset":20,"limit":20,"total":40']) {
+      const pages = [`{${list},"next":"a","has_more":true}`, `{${list},${of}}`];
+      expect(follow(cursors, () => pages.shift() ?? "").items).toEqual(["1", "1"]);
+    }
+  });
+
+  it("fails on a later page, too", () => {
+    const pages = [`{${list},"next":"a"}`, `{${list},"has_more":true}`];
+    expect(() => follow(cursors, () => pages.shift() ?? "")).toThrow("whose has_more tells of more pages");
+  });
+
+  it("is counted by number, so that only a missing list fails", () => {
+    expect(readPage({ text: `{${list},"has_more":true}` }, numbers).next).toMatchObject({ next: "2" });
+    const reason = "provider.paging.items: finds no list in an answer whose has_more tells of more pages";
+    expect(() => readPage({ text: `{${otherList},"has_more":true}` }, numbers)).toThrow(reason);
+  });
+
+  it.each([
+    ['<https://provider.example/list?page=2>; rel="next", </list?page=9>; rel="last"', true],
+    ["</list?page=1>; rel=prev, </list?page=3>; rel=next", true],
+    ['</list?page=3>; title="x"; rel="start next"', true],
+    ['</list?page=9>; rel="last"', false],
+    ['</next>; rel="next-archive", </next>; rel=next-archive; title="next"', false],
+    ["", false],
+  ])("fails if the header Link is %j: %s", (link, isMore) => {
+    const read = () => readPage({ text: "[1]", link }, cursors);
+    if (isMore) expect(read).toThrow("in an answer whose header Link tells of more pages");
+    else expect(read().next).toBeUndefined();
+    expect(readPage({ text: '{"id":1}', link }, cursors).next).toBeUndefined();
+    expect(readPage({ text: "[1]", link }, numbers).next).toMatchObject({ next: "2" });
   });
 });
 
@@ -176,7 +267,7 @@ describe("a list is given up", () => {
     ["has another thing for a cursor", '{"data":[1],"next":{"a":1}}', "provider.paging.next: expected"],
     ["has a flag for a cursor", '{"data":[1],"next":true}', "provider.paging.next: expected"],
   ])("where a page %s", (_, text, reason) => {
-    expect(() => readPage(text, cursors)).toThrow(reason);
+    expect(() => readPage({ text }, cursors)).toThrow(reason);
   });
 });
 
@@ -199,6 +290,6 @@ describe("the settings of paging", () => {
 });
 
 it("a continuation can be kept as JSON", () => {
-  const { next } = readPage('{"data":[1],"next":"a"}', cursors);
+  const { next } = readPage({ text: '{"data":[1],"next":"a"}' }, cursors);
   expect(parseContinuation(JSON.parse(JSON.stringify(next)))).toEqual(next);
 });

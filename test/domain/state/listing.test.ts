@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { FailureError, permanent } from "../../../domain/core/failures.ts";
+import { dataIn } from "../../../domain/fetch/answer.ts";
 import { parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
 import { readListed, readSlice } from "../../../domain/state/listing.ts";
@@ -17,7 +18,7 @@ const account = (item: unknown) => readListed(readers.accounts, item, jmespathSe
 describe("a list", () => {
   const { paging } = provider;
   const slice = (answer: unknown, reader = readers.users) =>
-    readSlice(reader, JSON.stringify(answer), paging);
+    readSlice(reader, dataIn(JSON.stringify(answer)), paging);
   const list = [{ id: userId }];
 
   it("is found bare, or at the path of provider.paging", () => {
@@ -28,7 +29,11 @@ describe("a list", () => {
 
   it("keeps the digits of ids beyond 2^53", () => {
     const any = parseReconcileSettings(defaults, { users: "any", accounts: "any" }).readers.users;
-    const { items } = readSlice(any, '[{"id":1227795846152789711},{"id":1227795846152789712}]', paging);
+    const { items } = readSlice(
+      any,
+      dataIn('[{"id":1227795846152789711},{"id":1227795846152789712}]'),
+      paging,
+    );
     expect(items.map((item) => readListed(any, item, jmespathSearch).id)).toEqual([
       "1227795846152789711",
       "1227795846152789712",
@@ -60,7 +65,7 @@ describe("a listed item", () => {
   ])("has its time of creation in each format that events may have: %j", (time, expected) => {
     const { items } = readSlice(
       readers.users,
-      JSON.stringify([{ id: userId, created_at: time }]),
+      dataIn(JSON.stringify([{ id: userId, created_at: time }])),
       provider.paging,
     );
     expect(readListed(readers.users, items[0], jmespathSearch).createdAt).toBe(expected);
@@ -110,7 +115,7 @@ describe("any answer and any item", () => {
     fc.assert(
       fc.property(answer, (value) => {
         try {
-          const { items } = readSlice(readers.accounts, JSON.stringify(value), provider.paging);
+          const { items } = readSlice(readers.accounts, dataIn(JSON.stringify(value)), provider.paging);
           for (const one of items) expect(account(one).id).toMatch(/^[0-9a-f-]{36}$/);
         } catch (error) {
           if (!(error instanceof FailureError)) throw error;

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
+import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { listFixture } from "../support/list-fixture.ts";
 
@@ -41,6 +42,18 @@ await describeOnTables("reading a list", (tables) => {
       reasons: ["the data is over 1000 bytes; see provider.maxDataBytes"],
     });
     expect(remote.requests).toHaveLength(4);
+    expect(await content()).toBeUndefined();
+  });
+
+  test.each<[string, ProviderAnswer]>([
+    ["next_cursor", { json: { data: [1], next_cursor: "abc" } }],
+    ["header Link", { json: [1], headers: { link: '</income?page=2>; rel="next"' } }],
+  ])("rejects one that goes on in a way that the settings do not name: %s", async (sign, answer) => {
+    const remote = await providerFor(() => answer);
+    expect(await run(remote, [task()])).toEqual({
+      hidden: [],
+      reasons: [`provider.paging.next: finds nothing in an answer whose ${sign} tells of more pages`],
+    });
     expect(await content()).toBeUndefined();
   });
 

@@ -184,6 +184,23 @@ await describeOnTables("the reconciler", (tables) => {
       await remote.close();
     });
 
+    test("that goes on in a way that the settings do not name skips a user, or ends the run", async () => {
+      const remote = await startTestProvider();
+      const id = randomUUID();
+      const reason = expect.stringMatching(/^provider.paging.next: finds nothing .* has_more /);
+      remote.answer = ({ path }) => ({ json: { data: [{ id }], has_more: path.includes(id) } });
+      await tickOf({ baseUrl: remote.url })();
+      expect(fixture.entries).toMatchObject([
+        { code: "RECONCILIATION_SKIPPED", subject: { kind: "user", id }, reason },
+        { code: "RECONCILED", listed: 1, skipped: 1 },
+      ]);
+      remote.answer = () => ({ json: { data: [{ id }], has_more: true } });
+      fixture.time += day;
+      await expect(tickOf({ baseUrl: remote.url })()).rejects.toThrow("provider.paging.next");
+      expect(fixture.entries.at(-1)).toEqual({ code: "RECONCILIATION_FAILED", reason });
+      await remote.close();
+    });
+
     test("about a user that the provider no longer knows does not affect the accounts", async () => {
       const announced = await fixture.sandbox.createUsers(1);
       await learnAll(announced);
