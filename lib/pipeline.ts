@@ -249,9 +249,10 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
   // A path, not a host: the source does not depend on where the stage is deployed.
   const eventSource = messageSource(stage);
   const sending = { settings, defaults, eventSource, table, subscribers, erasure };
+  const stores = [...receiving.values()].map(({ store }) => store);
   const relay = new Relay(scope, "Relay", {
     ...sending,
-    ...{ fetching, readiness, canary, readApi, overflow },
+    ...{ stores, fetching, readiness, canary, readApi, overflow },
   });
   const registration = settings.register.enabled
     ? new WebhookRegistration(scope, "Register", parts)

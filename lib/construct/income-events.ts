@@ -14,7 +14,7 @@ import type { CodeOf } from "../function/pipeline-function.ts";
 import { prebuiltCode } from "../function/prebuilt-code.ts";
 import { nameInstance } from "../instance.ts";
 import { deadLetters, greatestOf, oldestMessage } from "../observability/alarm-metrics.ts";
-import { sameMetric } from "../observability/log-metric.ts";
+import { eventsStored, sameMetric } from "../observability/log-metric.ts";
 import { Pipeline } from "../pipeline.ts";
 import { readingModeOf } from "../reading/read-api.ts";
 import { readSettings, type Settings, SettingsError } from "../settings/settings.ts";
@@ -197,7 +197,7 @@ export class IncomeEvents extends Construct {
 
   /** Number of events that were stored, without duplicates. */
   metricEventsStored(): Metric {
-    return sameMetric(this.#stores(), "EVENT_STORED", { field: "count", name: "EventsStored" });
+    return eventsStored(this.#stores());
   }
 
   /** Number of received events that were already stored. */

@@ -25,6 +25,15 @@ function together(what: "SUM" | "MAX", metrics: readonly Metric[]): MathExpressi
 }
 
 /**
+ * 1 in periods in which the first metric counts something and the second nothing, otherwise 0. Both arithmetic and a
+ * comparison of two metrics treat missing values as 0, also those of a metric that has none at all.
+ * Source: CloudWatch user guide, "Using math expressions with CloudWatch metrics".
+ */
+export function firstWithoutSecond(first: Metric, second: Metric): MathExpression {
+  return new MathExpression({ expression: "m0 > m0 * m1", usingMetrics: { m0: first, m1: second } });
+}
+
+/**
  * A metric within some hours of the week; outside them the value is always 1.
  * Source: CloudWatch user guide, "Using math expressions with CloudWatch metrics": DAY (1 is Monday) and HOUR are in
  * UTC.

@@ -11,7 +11,7 @@ import type { WorkQueue } from "../receiving/work-queue.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
 import { deadLetters, oldestMessage } from "./alarm-metrics.ts";
-import { latencyMetric, sameMetric } from "./log-metric.ts";
+import { eventsStored, latencyMetric, sameMetric } from "./log-metric.ts";
 import type { ThrottleAlarms } from "./throttle-alarms.ts";
 
 export type DashboardParts = {
@@ -72,7 +72,7 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
         {
           title: "Stored and duplicate",
           left: [
-            named(sameMetric(stores, "EVENT_STORED", { field: "count", name: "EventsStored" }), "stored"),
+            named(eventsStored(stores), "stored"),
             named(
               sameMetric(stores, "EVENT_DUPLICATE", { field: "count", name: "DuplicateEvents" }),
               "again",

@@ -90,6 +90,11 @@ export function sameMetric(
   return metric;
 }
 
+/** Number of events that were stored, without duplicates. */
+export function eventsStored(stores: readonly PipelineFunction[]): cloudwatch.Metric {
+  return sameMetric(stores, "EVENT_STORED", { field: "count", name: "EventsStored" });
+}
+
 /** A percentile of a metric that functions write in embedded metric format, with their environment's METRICS_NAMESPACE. */
 export function latencyMetric(
   scope: Construct,

@@ -14,8 +14,14 @@ import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-fu
 import { pipelineName } from "../instance.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { relayLag } from "../observability/alarm-limits.ts";
-import { failedEvents, logsSince, ofEventSource, sumOf } from "../observability/alarm-metrics.ts";
-import { metricOfCodes } from "../observability/log-metric.ts";
+import {
+  failedEvents,
+  firstWithoutSecond,
+  logsSince,
+  ofEventSource,
+  sumOf,
+} from "../observability/alarm-metrics.ts";
+import { eventsStored, metricOfCodes } from "../observability/log-metric.ts";
 import type { Fetching } from "../provider/fetching.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 import type { ReadApi } from "../reading/read-api.ts";
@@ -30,14 +36,17 @@ export type RelayAlarmsProps = {
   readonly settings: Pick<Settings, "divideDurationsBy">;
   readonly relay: PipelineFunction;
   readonly source: lambda.EventSourceMapping;
+  /** Number of events that were stored. */
+  readonly stored: Metric;
   /** Lambda does not retry older changes. */
   readonly maxRecordAge: Duration;
 };
 
 /** Alerts the operator when effects of table changes are late or do not happen. */
 export class RelayAlarms extends Construct {
-  constructor(scope: Construct, id: string, { settings, relay, source, maxRecordAge }: RelayAlarmsProps) {
+  constructor(scope: Construct, id: string, props: RelayAlarmsProps) {
     super(scope, id);
+    const { settings, relay, source, stored, maxRecordAge } = props;
     const limit = relayLag(maxRecordAge);
     const period = Duration.seconds(Math.ceil(300 / settings.divideDurationsBy));
     new Alarm(this, "Behind", {
@@ -52,6 +61,20 @@ export class RelayAlarms extends Construct {
       threshold: limit.toMilliseconds(),
       breaching: 1,
       outOf: 1,
+    });
+    // The other alarms have no values while Lambda reads nothing from the stream.
+    new Alarm(this, "Stopped", {
+      entry: "relay-stopped",
+      metric: firstWithoutSecond(stored, ofEventSource(source.eventSourceMappingId, "InvokedEventCount")),
+      impact:
+        "Events are stored, but no change of the table reaches the relay: subscribers get no messages, and no data is " +
+        "fetched. The stream drops changes after 24 hours.",
+      remedy: "Find the cause: npx income-events doctor",
+      period,
+      // A stage may store an event only every 15 minutes. A single one may be stored at the end of a period and relayed in
+      // the next.
+      breaching: 3,
+      outOf: 12,
     });
     new Alarm(this, "Failing", {
       entry: "relay-failing",
@@ -89,6 +112,7 @@ export type RelayProps = {
   /** CloudEvents `source` of each message, which names the stage. */
   readonly eventSource: string;
   readonly table: EventTable;
+  readonly stores: readonly PipelineFunction[];
   readonly fetching: Fetching;
   /** Undefined without the setting `readiness`. */
   readonly readiness: Readiness | undefined;
@@ -208,7 +232,8 @@ export class Relay extends Construct {
         }),
       ],
     });
-    new RelayAlarms(this, "Alarms", { settings, relay, source, maxRecordAge });
+    const stored = eventsStored(props.stores);
+    new RelayAlarms(this, "Alarms", { settings, relay, source, stored, maxRecordAge });
   }
 
   #addFunction(props: RelayProps) {

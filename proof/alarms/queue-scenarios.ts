@@ -127,6 +127,14 @@ export const queueScenarios = {
     make: async ({ meets }, ends) => ends.defer(meets(/^RelayChanges/, relayCalls, keyRevoked)),
     goOn: ({ send }) => send("accounts", account("create_account")),
   },
+  "relay-stopped": {
+    isAfterOthers: true,
+    condition: "webhooks are stored, and the relay may no longer read the stream",
+    isLong: true,
+    make: async ({ meets }, ends) =>
+      ends.defer(meets(/^RelayChanges/, ["dynamodb:GetShardIterator", "dynamodb:GetRecords"], keyRevoked)),
+    goOn: ({ send }) => send("accounts", account("create_account")),
+  },
   "archiving-failing": {
     condition: "the archive's bucket refuses dead letters, in two runs",
     isAwaitedLater: true,

@@ -11,7 +11,8 @@ export type Outcome = {
   readonly values: readonly (number | undefined)[];
 };
 
-const patienceInMs = 120_000;
+/** An alarm in three of several periods needs three minutes. */
+const patienceInMs = 240_000;
 /** Longest period of a slowness alarm, plus a minute. */
 const longestSlownessInMs = 360_000;
 const lookedAtEveryMs = 500;

@@ -29,7 +29,8 @@ const order: readonly (keyof typeof conditions)[] = [
   ...(["relay-behind", "undelivered-changes", "relay-failing"] as const),
   ...(["token-at-risk", "token-missing"] as const),
   ...(["registration-failing", "webhooks-missed", "reconciliation-incomplete"] as const),
-  ...(["reconciliation-failing", "deletions-held", "fetching-behind", "nothing-received"] as const),
+  ...(["reconciliation-failing", "deletions-held", "relay-stopped"] as const),
+  ...(["fetching-behind", "nothing-received"] as const),
 ];
 
 export const scenarios: readonly AlarmScenario[] = order.map((entry) => ({ entry, ...conditions[entry] }));

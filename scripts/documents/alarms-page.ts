@@ -49,9 +49,14 @@ function measured(parsed: z.output<typeof alarm>) {
   const [{ Expression }, ...series] = parsed.Metrics;
   return {
     metrics: series.map(({ MetricStat }) => MetricStat.Metric.MetricName),
-    value: Expression.startsWith("SUM") ? "sum" : "greatest",
+    value: combinedBy(Expression),
     periodSeconds: series[0]?.MetricStat.Period ?? 0,
   };
+}
+
+function combinedBy(expression: string): "sum" | "greatest" | "first without second" {
+  if (expression.startsWith("m0 > ")) return "first without second";
+  return expression.startsWith("SUM") ? "sum" : "greatest";
 }
 
 /** Table of alarms in production with the default settings and one subscriber. */
@@ -67,18 +72,18 @@ ${alarms.length} alarms watch ${metrics} metrics; each further subscriber brings
 }
 
 function row({ entry, metrics, value, periodSeconds, ...alarm }: ReturnType<typeof readAlarm>) {
-  const names = [...new Set(metrics)].map((name) => `\`${name}\``).join(" + ");
+  const isWithout = value === "first without second";
+  const names = [...new Set(metrics)].map((name) => `\`${name}\``).join(isWithout ? ", " : " + ");
   const count = metrics.length === 1 ? "" : ` of ${metrics.length} metrics`;
   const times =
     alarm.evaluationPeriods === 1
       ? ""
       : `, in ${alarm.datapointsToAlarm} of ${alarm.evaluationPeriods} such times`;
   const compared = alarm.isLack ? "is at most" : "is at least";
-  return [
-    `[${entry.replaceAll("-", " ")}](runbook.md#${entry})`,
-    `the ${value} in ${spanOf(periodSeconds)} ${compared} ${alarm.threshold}${times}`,
-    `${names}${count}`,
-  ];
+  const breaches = isWithout
+    ? `the first counts something and the second nothing in ${spanOf(periodSeconds)}`
+    : `the ${value} in ${spanOf(periodSeconds)} ${compared} ${alarm.threshold}`;
+  return [`[${entry.replaceAll("-", " ")}](runbook.md#${entry})`, `${breaches}${times}`, `${names}${count}`];
 }
 
 function spanOf(seconds: number): string {

@@ -60,7 +60,7 @@ const consequences: readonly (readonly [cause: string, consequences: readonly st
   ],
   [
     "event-source-off",
-    ["events-late", "fetching-late", "fetching-behind", "relay-behind", "erasure-late", "deadlines-behind"],
+    ["events-late", "fetching-late", "fetching-behind", "relay-stopped", "erasure-late", "deadlines-behind"],
   ],
   ["events-dead-letters", []],
   ["fetching-dead-letters", []],

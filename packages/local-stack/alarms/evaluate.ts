@@ -49,6 +49,10 @@ function measuredIn(
       return values.reduce<number>((sum, value = 0) => sum + value, 0);
     case "as greatest":
       return Math.max(...values.map((value = 0) => value));
+    case "first without second": {
+      const [first = 0, second = 0] = values;
+      return Number(first > first * second);
+    }
   }
 }
 

@@ -55,11 +55,14 @@ export const planMetricFilter: Planner<MetricFilterPlan> = (logicalId, propertie
 const duringHours =
   /^IF\(DAY\(m0\) >= (\d) AND DAY\(m0\) <= (\d) AND HOUR\(m0\) >= (\d+) AND HOUR\(m0\) < (\d+), m0, 1\)$/;
 
+/** Math expression that is 1 where the first of two metrics counts something and the second nothing. */
+const firstWithoutSecond = "m0 > m0 * m1";
+
 const dimensions = z.array(z.strictObject({ Name: z.string(), Value: z.string() })).default([]);
 const statistic = z.enum(["Sum", "Maximum"]);
 const expressionSchema = z.strictObject({
   Expression: z.union([
-    z.enum(["SUM(FILL(METRICS(), 0))", "MAX(FILL(METRICS(), 0))"]),
+    z.enum(["SUM(FILL(METRICS(), 0))", "MAX(FILL(METRICS(), 0))", firstWithoutSecond]),
     z.string().regex(duringHours),
   ]),
   Id: z.string(),
@@ -167,7 +170,8 @@ function measured(
     const metric = watchedMetric(alarm, alarm.Statistic);
     return { metrics: [metric], taken: "alone", periodSeconds: alarm.Period };
   }
-  const [{ Expression }, ...series] = alarm.Metrics;
+  const [{ Expression }, ...given] = alarm.Metrics;
+  const series = given.toSorted((one, other) => one.Id.localeCompare(other.Id));
   const [first, ...others] = new Set(series.map(({ MetricStat }) => MetricStat.Period));
   if (first === undefined || others.length > 0) {
     throw new PlanError("its metrics have not one period together", "Give all of them the same.");
@@ -184,6 +188,7 @@ function takenBy(expression: string): Pick<AlarmPlan, "taken" | "during"> {
   if (firstDay !== undefined && lastDay !== undefined && from !== undefined && to !== undefined) {
     return { taken: "alone", during: { firstDay, lastDay, from, to } };
   }
+  if (expression === firstWithoutSecond) return { taken: "first without second" };
   return { taken: expression.startsWith("SUM") ? "as sum" : "as greatest" };
 }
 

@@ -180,8 +180,11 @@ export type AlarmPlan = {
   readonly name: string;
   readonly description: string;
   readonly metrics: readonly WatchedMetric[];
-  /** How several metrics combine to one value; in a combination, missing values count as 0. */
-  readonly taken: "alone" | "as sum" | "as greatest";
+  /**
+   * How several metrics combine to one value; in a combination, missing values count as 0. The first without the second
+   * is 1 if the first counts something and the second nothing, otherwise 0.
+   */
+  readonly taken: "alone" | "as sum" | "as greatest" | "first without second";
   /** Days (from 1, Monday) and hours in UTC in which the metric counts; outside them its value is 1. */
   readonly during?: {
     readonly firstDay: number;

@@ -88,6 +88,29 @@ describe("an alarm on failures", () => {
       expect(Properties.MetricsConfig, id).toEqual({ Metrics: ["EventCount"] });
   });
 
+  it("on a relay that stands still compares what is stored with what the stream passes on", () => {
+    const [alarm] = resources.filter(({ id }) => nameOf(id) === "RelayAlarmsStoppedAlarm");
+    const { id: source } = production.withId("RelaySource");
+    expect(alarm?.Properties).toMatchObject({
+      Metrics: [
+        { Expression: "m0 > m0 * m1" },
+        { Id: "m0", MetricStat: { Metric: { MetricName: "EventsStored" }, Period: 300, Stat: "Sum" } },
+        {
+          Id: "m1",
+          MetricStat: {
+            Metric: {
+              Dimensions: [{ Name: "EventSourceMappingUUID", Value: { Ref: source } }],
+              MetricName: "InvokedEventCount",
+            },
+            Stat: "Sum",
+          },
+        },
+      ],
+      ...{ Threshold: 1, ComparisonOperator: "GreaterThanOrEqualToThreshold" },
+      TreatMissingData: "notBreaching",
+    });
+  });
+
   it("counts changes that the relay parks, and those of a subscriber that can't be reached, as undelivered", () => {
     expect(alarmNamed("RelayAlarmsGaveUpAlarm")?.metrics).toContain("RecordParked");
     expect(production.withId("RelayChangesRecordParkedMetric").Properties.FilterPattern).toBe(

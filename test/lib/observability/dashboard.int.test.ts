@@ -119,7 +119,6 @@ describe("the dashboard", () => {
       .map((id) => /([A-Z][a-z]+){2}(?=Metric)/.exec(id));
     expect([...new Set(added.map((found) => found?.[0]))].sort()).toEqual([
       "DuplicateEvents",
-      "EventsStored",
       "MessageRejected",
       "TaskDone",
       "WebhookAccepted",

@@ -50,16 +50,20 @@ function failingQueue(visibility: number, every: number, fails: (index: number) 
   return { age, failed };
 }
 
-/** Whether an alarm of the production stage fires by one metric of a queue. */
-function goesOff(entry: string, metric: ReturnType<typeof createMetric>, until: number): boolean {
+/** Whether an alarm of the production stage fires by the given values of its metrics, by name. */
+function goesOff(
+  entry: string,
+  metricOf: (name: string) => ReturnType<typeof createMetric>,
+  until: number,
+): boolean {
   const found = alarms.find((alarm) => alarm.entry === entry);
   if (found === undefined) throw new Error(`There is no alarm ${entry}`);
-  const watched = { namespace: "", name: "", dimensions: {}, statistic: "Sum" } as const;
+  const statistic = ["most", "greatest"].includes(found.value) ? "Maximum" : "Sum";
   const plan: AlarmPlan = {
     ...found,
     name: entry,
-    metrics: [{ ...watched, statistic: found.value === "sum" ? "Sum" : "Maximum" }],
-    taken: "alone",
+    metrics: found.metrics.map((name) => ({ namespace: "", name, dimensions: {}, statistic })),
+    taken: found.value === "first without second" ? found.value : "alone",
     breaches: "above",
     missing: "notBreaching",
     actions: [],
@@ -69,7 +73,7 @@ function goesOff(entry: string, metric: ReturnType<typeof createMetric>, until: 
     (now) =>
       stateBy(
         plan,
-        valuesOf(plan, () => metric, { begin: 0, now }),
+        valuesOf(plan, ({ name }) => metricOf(name), { begin: 0, now }),
         "OK",
       ) === "ALARM",
   );
@@ -87,15 +91,15 @@ describe.each([
     "raises its alarm if %s, at %s, although the queue's age does not show it",
     (_, __, every, fails) => {
       const { age, failed } = failingQueue(visibility, every, fails, within);
-      expect(goesOff(`${work}-failing`, failed, within)).toBe(true);
-      expect(goesOff(`${work}-late`, age, within)).toBe(false);
+      expect(goesOff(`${work}-failing`, () => failed, within)).toBe(true);
+      expect(goesOff(`${work}-late`, () => age, within)).toBe(false);
     },
   );
 
   it("raises no alarm if all messages of a minute fail once", () => {
     const failed = createMetric(within * 1_000);
     failed.add(3_000, 60_000);
-    expect(goesOff(`${work}-failing`, failed, within)).toBe(false);
+    expect(goesOff(`${work}-failing`, () => failed, within)).toBe(false);
   });
 });
 
@@ -107,6 +111,21 @@ describe("a shard of the relay whose batches fail", () => {
   ])("%s", (_, minutes, isRaised) => {
     const failed = createMetric(hour * 1_000);
     for (const minute of minutes) failed.add(100, minute * 60_000);
-    expect(goesOff("relay-failing", failed, hour)).toBe(isRaised);
+    expect(goesOff("relay-failing", () => failed, hour)).toBe(isRaised);
+  });
+});
+
+describe("a relay to which no change is passed", () => {
+  it.each<readonly [string, stored: readonly number[], relayed: readonly number[], isRaised: boolean]>([
+    ["raises the alarm if an event is stored every 15 minutes", [1, 16, 31, 46], [], true],
+    ["raises no alarm if nothing is stored", [], [], false],
+    ["raises no alarm if events are relayed", [1, 16, 31, 46], [1, 16, 31, 46], false],
+    ["raises no alarm for an event that is relayed in the next period", [5], [6], false],
+  ])("%s", (_, storedAt, relayedAt, isRaised) => {
+    const [stored, relayed] = [createMetric(hour * 1_000), createMetric(hour * 1_000)];
+    for (const minute of storedAt) stored.add(1, minute * 60_000);
+    for (const minute of relayedAt) relayed.add(1, minute * 60_000);
+    const metricOf = (name: string) => (name === "EventsStored" ? stored : relayed);
+    expect(goesOff("relay-stopped", metricOf, hour)).toBe(isRaised);
   });
 });

@@ -13,7 +13,7 @@ import {
   checkRegistrations,
   checkTokenState,
 } from "../../../../packages/cli/doctor/provider-checks.ts";
-import { checkQueues } from "../../../../packages/cli/doctor/queue-checks.ts";
+import { checkEventSources, checkQueues } from "../../../../packages/cli/doctor/queue-checks.ts";
 import { settingsDifferences } from "../../../../packages/cli/doctor/settings-check.ts";
 import { shellWords } from "../../../support/command-line.ts";
 
@@ -82,6 +82,14 @@ describe("findings are ordered by cause", () => {
     const webhooks = [{ kind: "users", deployed, type: "here", differs: ["unsigned"] }] as const;
     const found = byCause([...checkRegistrations({ webhooks }), alarmFinding("webhooks-refused")]);
     expect(found).toMatchObject([{ code: "webhooks-unsigned", follows: [{ code: "webhooks-refused" }] }]);
+  });
+
+  test("the alarm that the relay is stopped follows from an event source that is disabled", () => {
+    const found = byCause([
+      ...checkEventSources("the table's stream", [{ id: "1", state: "Disabled" }], "prod", "eu-west-1"),
+      alarmFinding("relay-stopped"),
+    ]);
+    expect(found).toMatchObject([{ code: "event-source-off", follows: [{ code: "relay-stopped" }] }]);
   });
 
   test("a dead letter counts once: its queue's finding, and beneath it the alarm", () => {

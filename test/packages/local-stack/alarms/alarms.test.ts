@@ -216,15 +216,18 @@ test("metrics together make one value, in which what was not measured is 0", asy
     [
       { ...together, logicalId: "Sum", taken: "as sum" },
       { ...together, logicalId: "Greatest", taken: "as greatest" },
+      { ...together, logicalId: "Without", taken: "first without second", threshold: 1 },
     ],
     [],
   );
-  expect([...running.values("Sum"), ...running.values("Greatest")]).toEqual([0, 0]);
+  const values = () => ["Sum", "Greatest", "Without"].flatMap((each) => running.values(each));
+  expect(values()).toEqual([0, 0, 0]);
   gauges.set(age, 3);
   await running.refresh();
-  expect([...running.values("Sum"), ...running.values("Greatest")]).toEqual([3, 3]);
+  expect(values()).toEqual([3, 3, 1]);
   gauges.set(depth, 4);
-  expect((await running.refresh()).map(({ state }) => state)).toEqual(["ALARM", "OK"]);
+  expect((await running.refresh()).map(({ state }) => state)).toEqual(["ALARM", "OK", "OK"]);
+  expect(values()).toEqual([7, 4, 0]);
 });
 
 test("a lack goes off when nothing came in all of its periods, none of them before the start", () => {

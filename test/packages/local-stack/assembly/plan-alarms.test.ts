@@ -103,6 +103,13 @@ describe("an alarm", () => {
     ]);
   });
 
+  test("watches what one metric counts while another counts nothing", async () => {
+    const Alarm = together("m0 > m0 * m1", series("m1", "Throttles"), series("m0", "Errors"));
+    const plan = await planned({ ...functionResources("Work"), Topic: topic, Alarm });
+    const metrics = [{ name: "Errors" }, { name: "Throttles" }];
+    expect(plan.alarms).toMatchObject([{ metrics, taken: "first without second" }]);
+  });
+
   test("watches a metric within hours of the week", async () => {
     const weekdays = "IF(DAY(m0) >= 1 AND DAY(m0) <= 5 AND HOUR(m0) >= 7 AND HOUR(m0) < 19, m0, 1)";
     const Alarm = together(weekdays, series("m0", "Errors"));
