@@ -1,5 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 import * as backup from "aws-cdk-lib/aws-backup";
+import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as events from "aws-cdk-lib/aws-events";
 import * as iam from "aws-cdk-lib/aws-iam";
 import type * as kms from "aws-cdk-lib/aws-kms";
@@ -7,6 +8,8 @@ import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { acknowledge } from "../acknowledgements.ts";
 import { allow } from "../function/permissions.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { sumOf } from "../observability/alarm-metrics.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "./encryption.ts";
 import type { EventTable } from "./event-table.ts";
@@ -23,6 +26,49 @@ const managedPolicies = [
   "service-role/AWSBackupServiceRolePolicyForBackup",
   "AWSBackupServiceRolePolicyForS3Backup",
 ];
+
+type RecoveryAlarmsProps = {
+  readonly vault: backup.IBackupVault;
+  readonly copy: backup.IBackupVault;
+  readonly everyHours: number;
+};
+
+/** Alerts the operator when a backup or its copy fails, which otherwise shows only when somebody restores. */
+class RecoveryAlarms extends Construct {
+  constructor(scope: Construct, id: string, { vault, copy, everyHours }: RecoveryAlarmsProps) {
+    super(scope, id);
+    new Alarm(this, "Failing", {
+      entry: "backups-failing",
+      metric: sumOf([
+        // Expired: it did not begin within its start window.
+        ...["Failed", "Aborted", "Expired"].map((state) => jobsOf(vault, `NumberOfBackupJobs${state}`)),
+        jobsOf(copy, "NumberOfCopyJobsFailed"),
+      ]),
+      impact:
+        "A backup of the table or of a bucket, or its copy to the other vault, failed: if the account or the region is lost " +
+        "now, what was written since the last copy is lost, too.",
+      remedy: "Show failed backups with their reasons: aws backup list-backup-jobs --by-state FAILED",
+      // The alarm stays on until the next backup.
+      period: Duration.hours(everyHours),
+      breaching: 1,
+      outOf: 1,
+    });
+  }
+}
+
+/**
+ * Number of jobs of a vault, which is the destination of a copy. Sources: AWS Backup developer guide, "AWS Backup
+ * metrics with Amazon CloudWatch"; for the dimensions, CloudWatch user guide, "Supported metrics for resource tags for
+ * telemetry".
+ */
+function jobsOf({ backupVaultName }: backup.IBackupVault, metricName: string): Metric {
+  return new Metric({
+    namespace: "AWS/Backup",
+    metricName,
+    dimensionsMap: { BackupVaultName: backupVaultName },
+    statistic: "Sum",
+  });
+}
 
 /** Backs up table and buckets, and copies each backup to a vault in another region or account. */
 export class Recovery extends Construct {
@@ -64,6 +110,7 @@ export class Recovery extends Construct {
         backup.BackupResource.fromArn(arn),
       ),
     });
+    new RecoveryAlarms(this, "Alarms", { vault, copy, everyHours: recovery.everyHours });
   }
 }
 

@@ -25,7 +25,12 @@ const inProduction = {
 };
 
 const withDashboard = { ...inProduction, dashboard: true };
-const withAllAlarms = { ...inProduction, readiness: { endpoints: ["income"] }, canary: {} };
+const withAllAlarms = {
+  ...inProduction,
+  readiness: { endpoints: ["income"] },
+  canary: {},
+  recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:income-events" },
+};
 
 export function documentedSettings(): Settings {
   return parseSettings(documented, "scripts/documents/stage-template.ts");

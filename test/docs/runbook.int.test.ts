@@ -12,6 +12,7 @@ const alarms = synthesized({
   alarms: { ...productionSettings.alarms, nothingReceivedHours: 24 },
   readiness: { endpoints: ["income"] },
   canary: {},
+  recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:income-events" },
 })
   .ofType("AWS::CloudWatch::Alarm")
   .map(({ id, Properties }) => readAlarm(id, Properties));

@@ -24,6 +24,7 @@ import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts"
 import type { Planner } from "./properties.ts";
 import type { SynthesizedStack } from "./read-assembly.ts";
 import { type KnownIdentities, type StackScope, stackScope } from "./stack-scope.ts";
+import type { TemplateResource } from "./template.ts";
 
 export type PlanOptions = {
   readonly region: string;
@@ -49,8 +50,9 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
 
   /** Plans every resource of a type. Notes and omits those that cannot be planned. */
   const each = <T>(type: RunType, plan: Planner<T>): T[] =>
-    [...scope.resources].flatMap(([logicalId, { Type, Properties }]) => {
-      if (Type !== type) return [];
+    [...scope.resources].flatMap(([logicalId, resource]) => {
+      const { Type, Properties } = resource;
+      if (Type !== type || watchesWhatIsNotRun(resource, scope)) return [];
       const planned = problems.attempt(logicalId, () => plan(logicalId, Properties, scope));
       return planned === undefined ? [] : [planned];
     });
@@ -218,8 +220,15 @@ function listResources(scope: StackScope): StackPlan["resources"] {
 
 function resourcesNotRun(scope: StackScope): string[] {
   return [...scope.resources]
-    .filter(([, { Type }]) => isNotRun(Type))
+    .filter(([, resource]) => isNotRun(resource.Type) || watchesWhatIsNotRun(resource, scope))
     .map(([logicalId, { Type }]) => `${logicalId} (${Type})`);
+}
+
+/** Whether it is an alarm on a resource that is ignored here, such as a vault of backups. */
+function watchesWhatIsNotRun({ Type, Properties }: TemplateResource, { resources }: StackScope): boolean {
+  if (Type !== "AWS::CloudWatch::Alarm") return false;
+  const watched = referencesIn([Properties.Dimensions, Properties.Metrics]);
+  return watched.some((logicalId) => onlyWatches(resources.get(logicalId)?.Type ?? ""));
 }
 
 /** Whether the type is ignored here. KMS keys do nothing but have a name that others refer to. */

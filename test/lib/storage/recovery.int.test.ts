@@ -60,6 +60,27 @@ describe("a stage with recovery", () => {
     expect(JSON.stringify(own.withId("RecoveryRole").Properties.Policies)).toContain(keyArn);
   });
 
+  it("raises an alarm if a backup or its copy fails, until the next backup", () => {
+    const [alarm] = stack.ofType("AWS::CloudWatch::Alarm").filter(({ id }) => id.startsWith("Recovery"));
+    const { id: vault } = stack.withId("RecoveryVault");
+    const series = (Metrics: unknown) =>
+      (Metrics as readonly { readonly MetricStat?: object }[]).flatMap(({ MetricStat = [] }) => MetricStat);
+    const ofVault = (MetricName: string, Value: unknown) => ({
+      ...{ Period: 6 * 3_600, Stat: "Sum" },
+      Metric: { Namespace: "AWS/Backup", MetricName, Dimensions: [{ Name: "BackupVaultName", Value }] },
+    });
+    const own = { "Fn::GetAtt": [vault, "BackupVaultName"] };
+    expect(series(alarm?.Properties.Metrics)).toEqual([
+      ofVault("NumberOfBackupJobsFailed", own),
+      ofVault("NumberOfBackupJobsAborted", own),
+      ofVault("NumberOfBackupJobsExpired", own),
+      // AWS Backup counts copies by the vault that they go to.
+      ofVault("NumberOfCopyJobsFailed", "income-events"),
+    ]);
+    expect(alarm?.Properties).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
+    expect(alarm?.Properties.AlarmActions).toHaveLength(1);
+  });
+
   it("is absent without the setting", () => {
     expect(production.text).not.toMatch(/AWS::Backup|ObjectVersion|BucketVersions|NoncurrentVersion/);
     expect(production.bundles.get("erase/subjects")).not.toHaveProperty("isVersioned");

@@ -176,6 +176,20 @@ describe("an alarm", () => {
     ]);
   });
 
+  test("on a resource that does not run here is not run either", async () => {
+    const Dimensions = [{ Name: "BackupVaultName", Value: { "Fn::GetAtt": ["Vault", "BackupVaultName"] } }];
+    const Backups = alarm({ Namespace: "AWS/Backup", MetricName: "NumberOfBackupJobsFailed", Dimensions });
+    const Any = composite({
+      "Fn::Join": ["", ['ALARM("', { Ref: "Backups" }, '") OR ALARM("', { Ref: "Alarm" }, '")']],
+    });
+    const plan = await planned({ ...others, Vault: { Type: "AWS::Backup::BackupVault" }, Backups, Any });
+    expect(plan.alarms.map(({ logicalId }) => logicalId)).toEqual(["Alarm"]);
+    expect(plan.compositeAlarms).toMatchObject([
+      { terms: [{ alarm: "Test-Backups" }, { alarm: "Test-Alarm" }] },
+    ]);
+    expect(plan.notRun).toContain("Backups (AWS::CloudWatch::Alarm)");
+  });
+
   test.each([
     ["a metric that nothing measures", { MetricName: "Other" }, /its metric test Other is not measured here/],
     ["another dimension", { Dimensions: [{ Name: "QueueName", Value: "x" }] }, /its metric test Gap/],
