@@ -1,12 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { present } from "../core/parse.ts";
-import {
-  correlationOf,
-  haveSameMessage,
-  type IncomeEvent,
-  type LastChange,
-  subjectKindOf,
-} from "../event/events.ts";
+import { correlationOf, haveSameMessage, type IncomeEvent, subjectKindOf } from "../event/events.ts";
 import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
 import { type DataName, type DocumentStorage, rangeOf, type SupersededObject } from "../fetch/document.ts";
@@ -42,7 +36,8 @@ export type LoadState = (subject: Subject) => Promise<State | undefined>;
  */
 export async function userOf(change: Change, loadState: LoadState): Promise<State | undefined> {
   switch (change.type) {
-    case "state": {
+    case "state":
+    case "readiness": {
       const { subject, userId } = change.after;
       return subject.kind === "user" || userId === undefined ? undefined : loadState(userNamed(userId));
     }
@@ -54,10 +49,6 @@ export async function userOf(change: Change, loadState: LoadState): Promise<Stat
     }
     case "document":
       return ownerOf(change.after.subject, change.after.userId, loadState);
-    case "readiness": {
-      const { userId } = change.after;
-      return userId === undefined ? undefined : loadState(userNamed(userId));
-    }
     case "userReadiness":
       return loadState(change.after.subject);
   }
@@ -158,34 +149,27 @@ function ofEvent(
 /** Announces an endpoint event once. Repeats of the same bytes only read the data again. */
 function ofEndpointEvent(
   { event, receipts, countBefore }: Extract<Change, { type: "event" }>,
-  settings: DeriveSettings,
+  { readByRange, source }: DeriveSettings,
 ): readonly Consequence[] {
-  const { id: correlationId, userId, dataAvailable } = event;
-  const name = documentNameOf(event, settings);
+  const { id: correlationId, userId, endpoint, dataAvailable } = event;
+  if (endpoint === undefined) throw permanent("event.endpoint: missing");
+  const subject = subjectOf(event);
+  const range = readByRange.includes(`${subject.kind}/${endpoint}`) ? rangeOf(event) : undefined;
   const cause = { cause: receiptCause(event.id, receipts.count), correlationId, userId };
-  const task = documentTask(subjectOf(event), name, receipts.since, cause);
+  const task = documentTask(subject, present<DataName>({ endpoint, range }), receipts.since, cause);
   const isFirst = countBefore === 0;
   return publish(
     // Without available data there is nothing to read; a later event will announce it.
     dataAvailable === false ? [] : [{ type: "call", task }],
-    isFirst ? messageOfEndpointEvent(event, receipts, settings.source) : undefined,
+    isFirst ? messageOfEndpointEvent(event, receipts, source) : undefined,
   );
 }
 
-/** The document that an endpoint event announces. @throws permanent failure if it names no endpoint */
-export function documentNameOf(
-  event: IncomeEvent,
-  { readByRange }: Pick<DeriveSettings, "readByRange">,
-): DataName {
-  if (event.endpoint === undefined) throw permanent("event.endpoint: missing");
-  const { endpoint } = event;
-  const range = readByRange.includes(`${subjectOf(event).kind}/${endpoint}`) ? rangeOf(event) : undefined;
-  return present<DataName>({ endpoint, range });
-}
-
 function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {
+  // The stream reports every write, and a write that keeps the version has no consequences. Only `repair` passes a
+  // version with another `latest`, which publishes an event again and nothing else.
   if (before?.version === after.version)
-    return isReplayed(before, after) ? publish([], messageOfState(after, source)) : [];
+    return haveSameMessage(before.latest, after.latest) ? [] : publish([], messageOfState(after, source));
   const { subject, version, userId, latest } = after;
   const ids = { userId, correlationId: correlationOf(latest) };
   const list: Consequence[] = [];
@@ -237,7 +221,8 @@ function ofReadiness(
     list.push({ type: "followAccounts", userId, correlationId });
   const isStale = after.stale !== undefined && before?.stale?.version !== after.stale.version;
   return publish(
-    publish(list, isTold ? undefined : messageOfReadiness(after, settings)),
+    list,
+    isTold ? undefined : messageOfReadiness(after, settings),
     isStale ? messageOfStale(after, settings.source) : undefined,
   );
 }
@@ -256,19 +241,13 @@ function ofUserReadiness(
   );
 }
 
-/**
- * The stream reports every write, and a write that keeps the version has no consequences. Only `repair`
- * passes a version with another `latest`, which publishes an event again and nothing else.
- */
-function isReplayed(
-  before: { readonly latest: LastChange },
-  after: { readonly latest: LastChange },
-): boolean {
-  return !haveSameMessage(before.latest, after.latest);
-}
-
-function publish(list: readonly Consequence[], message: Message | undefined): readonly Consequence[] {
-  return message === undefined ? list : [...list, { type: "publish", message }];
+/** Adds messages to a list. */
+function publish(
+  list: readonly Consequence[],
+  ...messages: readonly (Message | undefined)[]
+): readonly Consequence[] {
+  const published = messages.filter((message) => message !== undefined);
+  return [...list, ...published.map((message) => ({ type: "publish", message }) as const)];
 }
 
 /** With `readiness`, a connection that was interrupted is a new one: its documents must be read again. */
