@@ -34,25 +34,17 @@ export type ConsumerDependencies = {
 };
 
 /** One event of a message, and how to handle it. */
-type Part = {
+type Part = MappedEvent & {
   /** The message's envelope; for an element of a list, an envelope with only this element. */
   readonly envelope: Envelope;
-  /** Id of the event; `webhook` is the id of the webhook that delivered it. */
-  readonly id: string;
+  /** Id of the webhook that delivered the event. */
   readonly webhook: string;
-} & (
-  | { readonly receipt: Receipt; readonly leftOut?: readonly string[] }
-  | { readonly ignored: string }
-  /** The event can't be mapped, or not now. */
-  | { readonly failure: Failure }
-);
-
-type Message = {
-  readonly record: SQSRecord;
-  readonly parts: readonly Part[];
-  /** Whether its events are elements of a list. */
-  readonly isList: boolean;
+  readonly message: Receipt["message"];
 };
+
+type MappedPart = Extract<Part, { readonly facts: EventAttributes }>;
+
+type Message = { readonly record: SQSRecord; readonly parts: readonly Part[] };
 
 /** Maximum number of events written at once; more elements of a list would overload its partition. */
 const writtenAtOnce = 250;
@@ -85,27 +77,11 @@ async function readMessage(record: SQSRecord, dependencies: ConsumerDependencies
   const envelope = readEnvelope(record.body);
   const message = { id: messageId, sentAt: Number(attributes.SentTimestamp) };
   const events = await eventsOf(envelope, dependencies);
-  const parts = events.map(async (mapped): Promise<Part> => {
-    const { text: _, ...event } = mapped;
-    const part = {
-      ...event,
-      envelope: await ownEnvelope(envelope, mapped, dependencies),
-      webhook: envelope.id,
-    };
-    if (!("facts" in part)) return part;
-    return { ...part, receipt: receiptOf(part.id, part.facts, part.envelope, message) };
+  const parts = events.map(async (event): Promise<Part> => {
+    const own = await ownEnvelope(envelope, event, dependencies);
+    return { ...event, envelope: own, webhook: envelope.id, message };
   });
-  return { record, parts: await Promise.all(parts), isList: events.some(({ text }) => text !== undefined) };
-}
-
-function receiptOf(
-  id: string,
-  facts: EventAttributes,
-  { kind, receivedAt, body }: Envelope,
-  message: Receipt["message"],
-): Receipt {
-  const reconciled = body.type === "facts" ? { reconciled: true as const } : {};
-  return { event: { ...facts, id, kind, receivedAt, ...reconciled }, body, message };
+  return { record, parts: await Promise.all(parts) };
 }
 
 async function eventsOf(
@@ -148,8 +124,8 @@ async function record(
   outcomes: Map<Part, ReceiptOutcome>,
   { record: recordReceipts, mapping, log }: ConsumerDependencies,
 ): Promise<void> {
-  const stored = parts.filter((part) => "receipt" in part);
-  const results = stored.length === 0 ? [] : await recordReceipts(stored.map(({ receipt }) => receipt));
+  const stored = parts.filter((part) => "facts" in part);
+  const results = stored.length === 0 ? [] : await recordReceipts(stored.map(receiptOf));
   for (const [index, part] of stored.entries()) outcomes.set(part, results[index] ?? failureOf(undefined));
   const having = (outcome: ReceiptOutcome) => stored.filter((part) => outcomes.get(part) === outcome);
   logReceipts("EVENT_STORED", having("first"), log);
@@ -163,9 +139,14 @@ async function record(
     log("EVENT_IGNORED", { ...idsOf(some), name, count: some.length });
 }
 
+function receiptOf({ id, facts, envelope: { kind, receivedAt, body }, message }: MappedPart): Receipt {
+  const reconciled = body.type === "facts" ? { reconciled: true as const } : {};
+  return { event: { ...facts, id, kind, receivedAt, ...reconciled }, body, message };
+}
+
 /** A message is done when each of its events is stored, ignored, or sent as its own dead letter. */
 async function settle(
-  { record, parts, isList }: Message,
+  { record, parts }: Message,
   outcomes: ReadonlyMap<Part, ReceiptOutcome>,
   { send, deadLetterQueueUrl, log }: ConsumerDependencies,
 ): Promise<Failure | undefined> {
@@ -174,6 +155,7 @@ async function settle(
     return typeof outcome === "object" ? [{ part, failure: outcome }] : [];
   });
   // While an event is still retried, each attempt would send the others' dead letters again.
+  const isList = parts.some(({ text }) => text !== undefined);
   const still = isList ? failed.find(({ failure }) => failure.type === "retryable") : failed[0];
   if (still !== undefined || failed.length === 0) return still?.failure;
   const letters = failed.map(({ part, failure }) => ({
@@ -187,21 +169,14 @@ async function settle(
 }
 
 /** Logs one line with the ids of several receipts: a line for each would cost more than its write. */
-function logReceipts(
-  code: LogCode,
-  stored: readonly Extract<Part, { readonly receipt: Receipt }>[],
-  log: Log,
-): void {
+function logReceipts(code: LogCode, stored: readonly MappedPart[], log: Log): void {
   if (stored.length === 0) return;
   const byId = [...new Map(stored.map((part) => [part.id, part])).values()];
   log(code, {
     ...idsOf(byId),
     count: stored.length,
-    types: byId.map(({ receipt }) => receipt.event.type),
-    subjects: byId.map(({ receipt: { event } }) => ({
-      subject: subjectOf(event),
-      endpoint: event.endpoint,
-    })),
+    types: byId.map(({ facts }) => facts.type),
+    subjects: byId.map(({ facts }) => ({ subject: subjectOf(facts), endpoint: facts.endpoint })),
   });
 }
 
