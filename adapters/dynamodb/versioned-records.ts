@@ -7,27 +7,26 @@ import { parseAccountReadiness, parseUserReadiness } from "../../domain/readines
 import { parseState, type State } from "../../domain/state/state.ts";
 import { batchingReader, batchingWriter, type ReadKey, type WriteItem } from "./batching.ts";
 import { readDocument } from "./documents.ts";
-import { documentKey, itemVersion, readinessKey, stateKey } from "./keys.ts";
+import { documentKey, itemVersion, type Key, readinessKey, stateKey } from "./keys.ts";
 
 /**
- * Updates states. A version is written only over the version that it was made from.
+ * Updates a state. A version is written only over the version that it was made from.
  * @param change returns the next version, or undefined if nothing changes
  * @param stored the state that the caller has read; absent: it is read first
  */
-export type Revise = {
-  readonly state: (
-    subject: Subject,
-    change: (stored: State | undefined) => State | undefined,
-    stored?: State,
-  ) => Promise<void>;
-};
+export type ReviseState = (
+  subject: Subject,
+  change: (stored: State | undefined) => State | undefined,
+  stored?: State,
+) => Promise<void>;
 
-export type VersionedRecords = Revise & {
+export type VersionedRecords = {
+  readonly reviseState: ReviseState;
   /**
    * Reads states with one request, for updates that follow. Each update first tries the state that was read, or that
    * this process wrote since. A state that could not be read is read at its update.
    */
-  readonly readAhead: (subjects: readonly Subject[]) => Promise<Revise>;
+  readonly readAhead: (subjects: readonly Subject[]) => Promise<ReviseState>;
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
 };
 
@@ -48,34 +47,15 @@ export function versionedRecords(
     return item === undefined ? undefined : parseState(item.state);
   };
 
-  const save = async (updated: State): Promise<boolean> => {
-    const key = stateKey(updated.subject);
-    const isStill = { path: ["state", "version"], operator: "=", value: updated.version - 1 } as const;
-    const outcome = await shared.write(
-      updated.version === 1
-        ? {
-            type: "insert",
-            key,
-            attributes: {
-              schemaVersion: itemVersion,
-              [loggedNameIndex.attribute]: loggedName(updated.subject),
-              state: updated,
-            },
-          }
-        : { type: "update", key, attribute: "state", value: updated, where: [isStill] },
-    );
-    return outcome === "written";
-  };
-
   /** @param ahead states that were read ahead, by name; updated after each write */
-  const revising = (ahead: Map<string, State | undefined>): Revise => ({
-    state: async (subject, change, given) => {
+  const revising = (ahead: Map<string, State | undefined>): ReviseState => {
+    return async (subject, change, given) => {
       const name = nameOf(subject);
       let stored = given ?? (ahead.has(name) ? ahead.get(name) : await loadState(subject));
       for (let tries = 0; tries < maxAttempts; tries += 1) {
         const updated = change(stored);
         if (updated === undefined) return;
-        if (await save(updated)) {
+        if ((await saveVersion(shared.write, stateKey(updated.subject), "state", updated)) === "written") {
           if (ahead.has(name)) ahead.set(name, updated);
           return;
         }
@@ -84,10 +64,11 @@ export function versionedRecords(
         stored = await loadState(subject);
       }
       throw retryable("state contended", 1);
-    },
-  });
+    };
+  };
 
   return {
+    reviseState: revising(new Map()),
     loadState,
     readAhead: async (subjects) => {
       const ahead = new Map<string, State | undefined>();
@@ -95,8 +76,24 @@ export function versionedRecords(
       await Promise.allSettled(reads);
       return revising(ahead);
     },
-    ...revising(new Map()),
   };
+}
+
+/** Writes a version if the stored one is the version before it. */
+function saveVersion(
+  write: WriteItem,
+  key: Key,
+  attribute: "state" | "readiness",
+  updated: State | AccountReadiness | UserReadiness,
+) {
+  const { version, subject } = updated;
+  if (version > 1) {
+    const isStill = { path: [attribute, "version"], operator: "=", value: version - 1 } as const;
+    return write({ type: "update", key, attribute, value: updated, where: [isStill] });
+  }
+  const indexed = attribute === "state" && { [loggedNameIndex.attribute]: loggedName(subject) };
+  const attributes = { schemaVersion: itemVersion, ...indexed, [attribute]: updated };
+  return write({ type: "insert", key, attributes });
 }
 
 /** Stores the readiness of each account and user in an item of its own. All reads are consistent. */
@@ -121,14 +118,8 @@ export function readinessReader(read: ReadKey) {
 
 export function readinessRecords(read: ReadKey, write: WriteItem) {
   const { load, loadUser } = readinessReader(read);
-  /** Writes a version if the stored one is the version before it. */
-  const save = (next: AccountReadiness | UserReadiness) => {
-    const key = readinessKey(next.subject);
-    if (next.version === 1)
-      return write({ type: "insert", key, attributes: { schemaVersion: itemVersion, readiness: next } });
-    const isStill = { path: ["readiness", "version"], operator: "=", value: next.version - 1 } as const;
-    return write({ type: "update", key, attribute: "readiness", value: next, where: [isStill] });
-  };
+  const save = (updated: AccountReadiness | UserReadiness) =>
+    saveVersion(write, readinessKey(updated.subject), "readiness", updated);
   return {
     documents: async (account: Subject, endpoints: readonly string[]) => {
       const items = await Promise.all(endpoints.map((endpoint) => read(documentKey(account, { endpoint }))));

@@ -151,7 +151,7 @@ export async function fetchState(task: StateTask, dependencies: FetcherDependenc
   const answer = await answerOf(subject, found, attributes);
   const applied = (state: State | undefined) =>
     applyProviderAnswer(state, version, answer, { at: now(), correlationId });
-  await versionedRecords.state(subject, applied, stored);
+  await versionedRecords.reviseState(subject, applied, stored);
   return "done";
 }
 

@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { partitionOf } from "../../adapters/dynamodb/keys.ts";
-import type { Revise } from "../../adapters/dynamodb/versioned-records.ts";
+import type { ReviseState } from "../../adapters/dynamodb/versioned-records.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, FailureError, failureOf, permanent } from "../../domain/core/failures.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
@@ -77,7 +77,7 @@ function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
 /** Writes states and readiness, those of a partition in order. */
 async function writeInside(
   steps: readonly Step[],
-  revise: Revise,
+  revise: ReviseState,
   dependencies: RelayDependencies,
 ): Promise<void> {
   const writes = steps.flatMap((step) =>
@@ -234,7 +234,7 @@ function attempt(run: () => Promise<void>): Promise<Failure | undefined> {
 }
 
 /** The subject that a consequence changes in the table, and the write; undefined for all other consequences. */
-function writeOf(consequence: Consequence, revise: Revise, dependencies: RelayDependencies) {
+function writeOf(consequence: Consequence, revise: ReviseState, dependencies: RelayDependencies) {
   switch (consequence.type) {
     case "applyEvent": {
       const { subject, event, receipts, since } = consequence;
@@ -244,7 +244,7 @@ function writeOf(consequence: Consequence, revise: Revise, dependencies: RelayDe
         followsConnections: dependencies.settings.readiness !== undefined,
         givesReasons: dependencies.givesReasons === true,
       };
-      const run = () => revise.state(subject, (state) => applyEvent(state, event, receipts, options));
+      const run = () => revise(subject, (state) => applyEvent(state, event, receipts, options));
       return { subject, run };
     }
     case "followReadiness": {

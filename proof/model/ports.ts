@@ -1,6 +1,6 @@
 import {
   type ReadinessRecords,
-  type Revise,
+  type ReviseState,
   readinessRecords,
   type VersionedRecords,
 } from "../../adapters/dynamodb/versioned-records.ts";
@@ -43,14 +43,14 @@ export function visibilityOf(simulation: Surroundings, step: Do) {
 
 export function versionedRecordsOf(simulation: Surroundings, step: Do): VersionedRecords {
   const { table } = simulation;
-  const revising = (ahead: Ahead): Revise => ({
-    state: (subject, change, known) => table.reviseState(step, subject, change, { ahead, known }),
-  });
+  const revising = (ahead: Ahead): ReviseState => {
+    return (subject, change, known) => table.reviseState(step, subject, change, { ahead, known });
+  };
   return {
     // Entries that cannot be read ahead are read in their turn.
     readAhead: (names) =>
       step("reads records", () => table.readAhead(names)).then(revising, () => revising(table.readAhead([]))),
-    ...revising(table.readAhead([])),
+    reviseState: revising(table.readAhead([])),
     loadState: (subject) => step("reads a state", () => table.loadState(subject)),
   };
 }

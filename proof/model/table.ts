@@ -1,7 +1,7 @@
 import { nameOf as nameOfKey, type WriteItem } from "../../adapters/dynamodb/batching.ts";
 import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import { documentKey, type Key } from "../../adapters/dynamodb/keys.ts";
-import type { Revise } from "../../adapters/dynamodb/versioned-records.ts";
+import type { ReviseState } from "../../adapters/dynamodb/versioned-records.ts";
 import { changeOf } from "../../adapters/streams/change-stream.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
@@ -152,7 +152,7 @@ export class Table {
   async reviseState(
     step: Do,
     subject: Subject,
-    change: Parameters<Revise["state"]>[1],
+    change: Parameters<ReviseState>[1],
     { ahead, known }: { readonly ahead: Ahead; readonly known: State | undefined },
   ): Promise<void> {
     const key = nameOf(subject);

@@ -39,7 +39,7 @@ await describeOnEachTable("versioned records", (tables) => {
   test("an unknown subject has no state, and its first version is stored unchanged", async () => {
     expect(await known.loadState(subject)).toBeUndefined();
     const first = stateOf(subject, 1, { connected: true, userId: "u", asOf: "2026-11-21T10:00:00.000Z" });
-    await known.state(subject, (before) => {
+    await known.reviseState(subject, (before) => {
       expect(before).toBeUndefined();
       return first;
     });
@@ -59,7 +59,7 @@ await describeOnEachTable("versioned records", (tables) => {
     const part = subject.id.slice(9, 30);
     expect([...(await names.subjectsOf(new Set([name])))]).toEqual([]);
     for (let version = 1; version <= 2; version += 1) {
-      await known.state(subject, next);
+      await known.reviseState(subject, next);
       expect([...(await names.subjectsOf(new Set([name, "account/unknown"])))]).toEqual([[name, subject]]);
       expect(await names.find(part, 1)).toEqual([subject]);
     }
@@ -71,7 +71,7 @@ await describeOnEachTable("versioned records", (tables) => {
 
   test("an empty change writes nothing", async () => {
     const before = made.system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0;
-    await known.state(subject, () => undefined);
+    await known.reviseState(subject, () => undefined);
     expect(made.system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0).toBe(before);
     expect(await known.loadState(subject)).toBeUndefined();
   });
@@ -79,7 +79,7 @@ await describeOnEachTable("versioned records", (tables) => {
   test("loses no update of twenty concurrent writers: each is written, or retryable", async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, writer) =>
-        known.state(subject, (state) => ({
+        known.reviseState(subject, (state) => ({
           ...next(state),
           processed: [...(state?.processed ?? []), `writer.${writer}`],
         })),
@@ -106,7 +106,7 @@ await describeOnEachTable("versioned records", (tables) => {
       const answer = { Responses: [{ Error: { Code: "ConditionalCheckFailed" } }] };
       return { times: 0, answer: () => JSON.stringify(answer) };
     });
-    await expect(known.state(subject, next)).rejects.toMatchObject({
+    await expect(known.reviseState(subject, next)).rejects.toMatchObject({
       failure: { type: "retryable", reason: "state contended", delayInSeconds: 1 },
     });
     losing();
@@ -114,7 +114,7 @@ await describeOnEachTable("versioned records", (tables) => {
   });
 
   test("a state that was deleted meanwhile is not restored from a cached version", async () => {
-    await known.state(subject, (state) => ({ ...next(state), connected: true }));
+    await known.reviseState(subject, (state) => ({ ...next(state), connected: true }));
     const seen: (number | undefined)[] = [];
     let gone = false;
     const working = made.system.intercept(async ({ action }, phase) => {
@@ -124,7 +124,7 @@ await describeOnEachTable("versioned records", (tables) => {
       await made.system.dynamodb.send(new DeleteItemCommand({ TableName: made.table.name, Key }));
       return undefined;
     });
-    await known.state(subject, (state) => {
+    await known.reviseState(subject, (state) => {
       seen.push(state?.version);
       return state && { ...state, version: state.version + 1 };
     });
@@ -139,10 +139,10 @@ await describeOnEachTable("versioned records", (tables) => {
     const working = made.system.intercept(async ({ action }, phase) => {
       if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before" || hasCome) return undefined;
       hasCome = true;
-      await known.state(subject, () => stateOf(subject, 1, { connected: true }));
+      await known.reviseState(subject, () => stateOf(subject, 1, { connected: true }));
       return undefined;
     });
-    await known.state(subject, (state) => {
+    await known.reviseState(subject, (state) => {
       seen.push(state?.version);
       return { ...stateOf(subject, 1), ...state, version: (state?.version ?? 0) + 1, userId: "u" };
     });
@@ -156,12 +156,12 @@ await describeOnEachTable("versioned records", (tables) => {
 
     test("cost one request, whatever their number and however often each is updated", async () => {
       const other: Subject = { kind: "account", id: randomUUID() };
-      await known.state(other, () => stateOf(other, 1));
+      await known.reviseState(other, () => stateOf(other, 1));
       const before = reads();
       const revise = await known.readAhead([subject, subject, other]);
       for (let time = 1; time <= 3; time += 1) {
-        await revise.state(subject, next);
-        await revise.state(other, (state) => stateOf(other, (state?.version ?? 0) + 1));
+        await revise(subject, next);
+        await revise(other, (state) => stateOf(other, (state?.version ?? 0) + 1));
       }
       expect(reads() - before).toBe(1);
       expect(await known.loadState(subject)).toMatchObject({ version: 3 });
@@ -169,31 +169,31 @@ await describeOnEachTable("versioned records", (tables) => {
     });
 
     test("are read later if the read ahead fails", async () => {
-      await known.state(subject, next);
+      await known.reviseState(subject, next);
       const end = made.system.fail("dynamodb:BatchGetItem");
       const revise = await known.readAhead([subject]);
-      await expect(revise.state(subject, next)).rejects.toThrow("injected by the test");
+      await expect(revise(subject, next)).rejects.toThrow("injected by the test");
       end();
-      await revise.state(subject, next);
+      await revise(subject, next);
       expect(await known.loadState(subject)).toMatchObject({ version: 2 });
     });
   });
 
   test("an update of a cached record reads nothing, unless another writer was faster", async () => {
     const reads = () => made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
-    await known.state(subject, next);
+    await known.reviseState(subject, next);
     const first = await known.loadState(subject);
     const before = reads();
-    await known.state(subject, next, first);
+    await known.reviseState(subject, next, first);
     expect(reads()).toBe(before);
-    await known.state(subject, next, first);
+    await known.reviseState(subject, next, first);
     expect(reads()).toBe(before + 1);
     expect(await known.loadState(subject)).toMatchObject({ version: 3 });
   });
 
   test("concurrent readers share a request, and each gets its own record", async () => {
     const subjects = Array.from({ length: 120 }, () => ({ kind: "account", id: randomUUID() }) as const);
-    await Promise.all(subjects.slice(1).map((each) => known.state(each, () => stateOf(each, 1))));
+    await Promise.all(subjects.slice(1).map((each) => known.reviseState(each, () => stateOf(each, 1))));
     const before = made.system.calls().get("test dynamodb:BatchGetItem") ?? 0;
     const states = await Promise.all(subjects.map((each) => known.loadState(each)));
     expect(states.map((state) => state?.subject)).toEqual([undefined, ...subjects.slice(1)]);

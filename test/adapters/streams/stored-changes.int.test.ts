@@ -32,7 +32,7 @@ await describeOnEachTable("a subject's stored changes", (tables) => {
     const body = { type: "text", text: "x".repeat(1000) } as const;
     await eventTable(made.system.dynamodb, made.table.name, 30)([receiptOf(event, body, "m1")]);
     if (isProcessed) {
-      await versionedRecords(made.system.dynamodb, made.table.name).state(subjectOf(event), (state) =>
+      await versionedRecords(made.system.dynamodb, made.table.name).reviseState(subjectOf(event), (state) =>
         applyEvent(state, event, 1),
       );
     }

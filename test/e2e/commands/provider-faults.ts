@@ -84,7 +84,7 @@ export function describeProviderFaults(use: () => OperatedStage): void {
     it("are undone by reconcile undelete, which notifies subscribers, and lists whom it skipped", async () => {
       const [, id = "", alive = ""] = accounts;
       const subject = { kind: "account", id } as const;
-      const { state: change } = versionedRecords(table, tableName());
+      const { reviseState: change } = versionedRecords(table, tableName());
       const deletion = eventOf("account.deleted", { accountId: id, reconciled: true });
       await change(subject, (state) => applyEvent(state, deletion, 1));
       await change(subject, (state) =>

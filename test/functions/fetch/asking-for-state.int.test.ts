@@ -147,7 +147,7 @@ await describeOnTables("the fetcher", (tables) => {
       test("keeps the later answer if an event came between them", async () => {
         await put({ connected: true });
         await answerInOppositeOrder(fetchState(fixture.subject, 2), async () => {
-          await fixture.known.state(fixture.subject, (state) => state && { ...state, version: 2 });
+          await fixture.known.reviseState(fixture.subject, (state) => state && { ...state, version: 2 });
         });
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
           version: 3,

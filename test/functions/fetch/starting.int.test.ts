@@ -209,7 +209,7 @@ await describeOnTables("the fetcher", (tables) => {
       ["deleted", { deleted: true }],
     ])("is skipped if the account was %s later", async (_, facts) => {
       await startAndCheck(() =>
-        fixture.known.state(fixture.subject, (state) => state && { ...state, ...facts, version: 5 }),
+        fixture.known.reviseState(fixture.subject, (state) => state && { ...state, ...facts, version: 5 }),
       );
       expect(await requested()).toEqual([]);
       expect(codes()).toEqual(["TASK_SKIPPED"]);

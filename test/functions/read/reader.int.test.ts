@@ -206,7 +206,7 @@ await describeOnTables("what subscribers read", (tables) => {
       const attributes = { loanId: "L-1" };
       const user = eventOf("user.created", { userId: reading.userId, attributes });
       const records = versionedRecords(reading.system.dynamodb, reading.table.name);
-      await records.state({ kind: "user", id: reading.userId }, (state) => applyEvent(state, user, 1));
+      await records.reviseState({ kind: "user", id: reading.userId }, (state) => applyEvent(state, user, 1));
       const shown = { attributes, attributesSequence: "00000000000000000001" };
       const account = `/v1/accounts/${reading.account.id}`;
       expect((await ask(account)).json().data).not.toHaveProperty("attributes");

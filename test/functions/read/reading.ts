@@ -85,7 +85,7 @@ export class Reading {
     const { account, userId } = this;
     const event = eventOf("account.connected", { accountId: account.id, userId });
     const records = versionedRecords(this.system.dynamodb, this.table.name);
-    await records.state(account, (state) => applyEvent(state, event, 1));
+    await records.reviseState(account, (state) => applyEvent(state, event, 1));
     await linkTable(this.writes())(userId, account.id);
   }
 

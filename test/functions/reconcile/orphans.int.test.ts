@@ -92,7 +92,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
   test("start over when an event of the account comes", async () => {
     fixture.sandbox.deleteAccount(gone);
     const hear = (name: string) =>
-      fixture.known.state({ kind: "account", id: gone }, (state) =>
+      fixture.known.reviseState({ kind: "account", id: gone }, (state) =>
         applyEvent(state, eventOf("account.updated", { accountId: gone, datasourceId: name }), 1),
       );
     await tickOf()();
@@ -202,8 +202,8 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     const deleteReconciled = async (id: string) => {
       const subject = { kind: "account", id } as const;
       const event = eventOf("account.deleted", { accountId: id, reconciled: true });
-      await fixture.known.state(subject, (state) => applyEvent(state, event, 1));
-      await fixture.known.state(subject, (state) =>
+      await fixture.known.reviseState(subject, (state) => applyEvent(state, event, 1));
+      await fixture.known.reviseState(subject, (state) =>
         applyProviderAnswer(state, state?.version ?? 0, { found: false }, { at: new Date() }),
       );
     };

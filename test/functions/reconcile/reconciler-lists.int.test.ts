@@ -278,7 +278,7 @@ await describeOnTables("the reconciler", (tables) => {
 
     test("of a deleted account is not read", async () => {
       await readAgo(31 * day);
-      await fixture.known.state(subject, (state) => state && { ...state, version: 2, deleted: true });
+      await fixture.known.reviseState(subject, (state) => state && { ...state, version: 2, deleted: true });
       await tickOf()();
       expect(await tasks()).toEqual([]);
     });

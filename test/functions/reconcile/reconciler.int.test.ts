@@ -116,7 +116,7 @@ await describeOnTables("the reconciler", (tables) => {
       const { users } = await fixture.sandbox.createUsers(1);
       const [id = ""] = users;
       await learn({ kind: "user", id }, "user.created");
-      await fixture.known.state(
+      await fixture.known.reviseState(
         { kind: "user", id },
         (state) => state && { ...state, version: 2, deleted: true },
       );

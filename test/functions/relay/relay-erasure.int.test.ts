@@ -135,7 +135,7 @@ await describeOnTables("the relay", (tables) => {
         ]);
         expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
         const answered = versionedRecords(fixture.system.dynamodb, fixture.table.name);
-        await answered.state(subject, (state) =>
+        await answered.reviseState(subject, (state) =>
           applyProviderAnswer(state, 1, { found }, { at: new Date() }),
         );
         await pump(seen);

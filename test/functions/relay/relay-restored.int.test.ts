@@ -17,7 +17,7 @@ await describeOnTables("a deletion that only reconciliation reported", (tables) 
     const known = versionedRecords(fixture.system.dynamodb, fixture.table.name);
     const subject = { kind: "account", id: ids.accountId } as const;
     const answer = (given: Answer) =>
-      known.state(subject, (state) =>
+      known.reviseState(subject, (state) =>
         applyProviderAnswer(state, state?.version ?? 0, given, { at: new Date() }),
       );
     const told = async () =>

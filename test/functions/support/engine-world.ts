@@ -167,7 +167,7 @@ export class EngineWorld extends World {
   }
 
   project(event: IncomeEvent): Promise<void> {
-    return this.#fixture.storing.versionedRecords.state(subjectOf(event), (state) =>
+    return this.#fixture.storing.versionedRecords.reviseState(subjectOf(event), (state) =>
       applyEvent(state, event, 1),
     );
   }

@@ -63,7 +63,7 @@ export function eraserFixture(tables: string) {
     const { accountId, endpoint } = event;
     // Data that an event announces changes no state, and joins nobody.
     if (endpoint !== undefined) return;
-    await storing.versionedRecords.state(
+    await storing.versionedRecords.reviseState(
       accountId === undefined ? ownerOf(event) : { kind: "account", id: accountId },
       (state) => applyEvent(state, event, 1),
     );

@@ -209,7 +209,7 @@ export function fetcherFixture(tables: string) {
   const put = (facts: Partial<State> = {}) =>
     // A state is written only over its previous version.
     reach(facts.version ?? 1, (version) =>
-      made.known.state(made.subject, () => ({
+      made.known.reviseState(made.subject, () => ({
         subject: made.subject,
         deleted: false,
         unconfirmed: true,

@@ -191,7 +191,7 @@ export function reconcilerFixture(tables: string) {
     const fields = { user: "userId", account: "accountId", "company-account": "companyAccountId" } as const;
     const event = { id: randomUUID(), kind: "users" as const, receivedAt: "2026-01-01T00:00:00.000Z", type };
     const owned = { ...event, ...(userId === undefined ? {} : { userId }) };
-    await made.known.state(subject, (state) =>
+    await made.known.reviseState(subject, (state) =>
       applyEvent(state, { ...owned, [fields[subject.kind]]: subject.id }, 1),
     );
     if (subject.kind === "account" && userId !== undefined) {
