@@ -103,17 +103,7 @@ function parentsOfPath(path: string): readonly string[] {
   return parent === path ? [] : [parent, ...parentsOfPath(parent)];
 }
 
-export type StoredAttributes = {
-  readonly values: Attributes;
-  /** The version of the user's state that set these values. */
-  readonly version: number;
-  /** When the webhook that reported them was sent to its queue, in milliseconds since 1970. */
-  readonly since: number;
-  /** ISO 8601. Set only while every report had a time, like `asOf` of a state. */
-  readonly time?: string;
-  /** Only the user's creation reported them, so any other report is newer. */
-  readonly isCreation?: true;
-};
+export type StoredAttributes = ReturnType<typeof parseStoredAttributes>;
 
 /** An event that reports a user's attributes; `since` as in `StoredAttributes`. */
 export type Report = Pick<IncomeEvent, "type" | "time"> & {
@@ -198,13 +188,17 @@ function areEqual(one: Attributes, other: Attributes): boolean {
 }
 
 /** @throws permanent failure naming the field */
-export function parseStoredAttributes(value: unknown): StoredAttributes {
+export function parseStoredAttributes(value: unknown) {
   const fields = fieldsOf(value, "attributes");
-  return present<StoredAttributes>({
+  return present({
     values: parseTexts(fields.values, "attributes.values"),
+    /** The version of the user's state that set these values. */
     version: numberOf(fields, "version"),
+    /** When the webhook that reported them was sent to its queue, in milliseconds since 1970. */
     since: numberOf(fields, "since"),
+    /** ISO 8601. Set only while every report had a time, like `asOf` of a state. */
     time: optionalText(fields, "time"),
+    /** Only the user's creation reported them, so any other report is newer. */
     isCreation: fields.isCreation === true ? true : undefined,
   });
 }

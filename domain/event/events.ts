@@ -38,36 +38,10 @@ export const eventTypes = [...webhookEventTypes, "account.restored"] as const;
 export type EventType = (typeof eventTypes)[number];
 
 /** The fields that the mapping reads from a payload. Ids are the provider's; times are ISO 8601 in UTC. */
-export type EventAttributes = {
-  readonly type: EventType;
-  readonly userId?: string;
-  readonly accountId?: string;
-  readonly companyAccountId?: string;
-  readonly datasourceId?: string;
-  readonly endpoint?: string;
-  /** The provider's own event id, if it sends one. A repeated body with an id is always a retry. */
-  readonly eventId?: string;
-  /** When the event occurred. Never the account's `created_at`. */
-  readonly time?: string;
-  readonly connected?: boolean;
-  readonly dataAvailable?: boolean;
-  readonly dateStart?: string;
-  readonly dateEnd?: string;
-  /** Why the account is connected or disconnected, in the provider's words. */
-  readonly reason?: string;
-  /** All attributes of the user; absent if the event does not report them. */
-  readonly attributes?: Attributes;
-};
+export type EventAttributes = ReturnType<typeof parseAttributes>;
 
 /** An event as received: its attributes and the identity derived from its body (see `identify`). */
-export type IncomeEvent = EventAttributes & {
-  readonly id: string;
-  readonly kind: WebhookKind;
-  /** When the receiver first saw it, ISO 8601. */
-  readonly receivedAt: string;
-  /** Set if no webhook reported the event and reconciliation found it. */
-  readonly reconciled?: true;
-};
+export type IncomeEvent = ReturnType<typeof parseEvent>;
 
 /** The format of endpoint names, in webhooks and in the settings. */
 export const endpointName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -115,7 +89,7 @@ export function isEventType(value: unknown): value is EventType {
 }
 
 /** Parses an event that our own code stored. @throws permanent failure naming the field */
-export function parseEvent(value: unknown): IncomeEvent {
+export function parseEvent(value: unknown) {
   const fields = fieldsOf(value, "event");
   const { kind } = fields;
   if (!isWebhookKind(kind)) throw permanent("event.kind: expected one of the webhook kinds");
@@ -123,30 +97,36 @@ export function parseEvent(value: unknown): IncomeEvent {
     ...parseAttributes(fields),
     id: textOf(fields, "id"),
     kind,
+    /** When the receiver first saw it, ISO 8601. */
     receivedAt: textOf(fields, "receivedAt"),
-    ...(fields.reconciled === true ? { reconciled: true } : {}),
-  };
+    /** Set if no webhook reported the event and reconciliation found it. */
+    ...present({ reconciled: fields.reconciled === true ? true : undefined }),
+  } as const;
 }
 
 /** Parses event attributes that our own code wrote. @throws permanent failure naming the field */
-export function parseAttributes(value: unknown): EventAttributes {
+export function parseAttributes(value: unknown) {
   const fields = fieldsOf(value, "event");
   const { type } = fields;
   if (!isEventType(type)) throw permanent("event.type: expected one of the event types");
-  return present<EventAttributes>({
+  return present({
     type,
     userId: optionalText(fields, "userId"),
     accountId: optionalText(fields, "accountId"),
     companyAccountId: optionalText(fields, "companyAccountId"),
     datasourceId: optionalText(fields, "datasourceId"),
     endpoint: optionalText(fields, "endpoint"),
+    /** The provider's own event id, if it sends one. A repeated body with an id is always a retry. */
     eventId: optionalText(fields, "eventId"),
+    /** When the event occurred. Never the account's `created_at`. */
     time: optionalText(fields, "time"),
     connected: optionalBoolean(fields, "connected"),
     dataAvailable: optionalBoolean(fields, "dataAvailable"),
     dateStart: optionalText(fields, "dateStart"),
     dateEnd: optionalText(fields, "dateEnd"),
+    /** Why the account is connected or disconnected, in the provider's words. */
     reason: optionalText(fields, "reason"),
+    /** All attributes of the user; absent if the event does not report them. */
     attributes: fields.attributes === undefined ? undefined : parseTexts(fields.attributes, "attributes"),
   });
 }

@@ -17,17 +17,7 @@ export type MergedReceipt<T> = {
  * The stored receipts of an event. A write replaces all fields, on condition that none has changed since the
  * read.
  */
-export type Receipts = {
-  /** How often the event was received; always 1 for an event with its own id or time. */
-  readonly count: number;
-  /** Ids of the first and the last message. If SQS delivers one of them again, that is not a new receipt. */
-  readonly first: string;
-  readonly last: string;
-  /** When the first message was sent, in ms since 1970; the `sequence` of the event's own message. */
-  readonly firstAt: number;
-  /** When the last message was sent. A document read before may lack the data that this receipt announced. */
-  readonly since: number;
-};
+export type Receipts = ReturnType<typeof parseReceipts>;
 
 /** Merges messages in a batch that carry the same event, because a batch statement may contain each key once. */
 export function mergeReceipts<T extends { readonly event: IncomeEvent; readonly message: EventMessage }>(
@@ -97,15 +87,19 @@ export function receiptsToProcess(before: number, after: number): readonly numbe
 }
 
 /** @throws permanent failure naming the field */
-export function parseReceipts(value: unknown): Receipts {
+export function parseReceipts(value: unknown) {
   const fields = fieldsOf(value, "receipts");
   return {
+    /** How often the event was received; always 1 for an event with its own id or time. */
     count: numberOf(fields, "count"),
+    /** Ids of the first and the last message. If SQS delivers one of them again, that is not a new receipt. */
     first: textOf(fields, "first"),
     last: textOf(fields, "last"),
+    /** When the first message was sent, in ms since 1970; the `sequence` of the event's own message. */
     firstAt: numberOf(fields, "firstAt"),
+    /** When the last message was sent. A document read before may lack the data that this receipt announced. */
     since: numberOf(fields, "since"),
-  };
+  } as const;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   isFields,
   numberOf,
   optionalBoolean,
+  optionalNumber,
   optionalText,
   present,
 } from "../core/parse.ts";
@@ -14,49 +15,22 @@ import {
   outcomeOfReport,
   parseStoredAttributes,
   type Report,
-  type StoredAttributes,
 } from "../event/attributes.ts";
 import {
   type Attributes,
   claimOf,
   type IncomeEvent,
   isUnordered,
-  type LastChange,
   type Outcome,
   parseLastChange,
 } from "../event/events.ts";
 import { addReceipt, parseProcessedReceipts, receiptKey } from "../event/receipts.ts";
-import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
+import { parseSubject, subjectOf } from "../event/subjects.ts";
 
 const deletionSources = ["webhook", "reconciliation"] as const;
 
 /** The stored state of a user, an account or a company account. */
-export type State = {
-  readonly subject: Subject;
-  /** Increases by one with each change; the `sequence` of messages. */
-  readonly version: number;
-  readonly connected?: boolean;
-  /** Final, unless only reconciliation reported the deletion. `account.restored` undoes that one. */
-  readonly deleted: boolean;
-  /** Contradicted by an event that no time could order. Set until the provider answers. */
-  readonly unconfirmed: boolean;
-  /**
-   * The time of the newest event that reported `connected`, ISO 8601. Set only while every such report had a
-   * time. After a report without one, or the provider's answer, contradictions are resolved by querying the
-   * provider.
-   */
-  readonly asOf?: string;
-  /** Who reported the deletion, even while the provider has not confirmed it. */
-  readonly deletionBy?: (typeof deletionSources)[number];
-  readonly userId?: string;
-  readonly datasourceId?: string;
-  readonly connection?: Connection;
-  /** Users only. */
-  readonly attributes?: StoredAttributes;
-  /** Keys of the receipts that were processed recently; see `receiptKey`. */
-  readonly processed: readonly string[];
-  readonly latest: LastChange;
-};
+export type State = ReturnType<typeof parseState>;
 
 /** The provider's answer to a query. */
 export type Answer =
@@ -85,20 +59,31 @@ export type ApplyOptions = {
 };
 
 /** @throws permanent failure naming the field */
-export function parseState(value: unknown): State {
+export function parseState(value: unknown) {
   const fields = fieldsOf(value, "state");
-  return present<State>({
+  return present({
     subject: parseSubject(fields.subject),
+    /** Increases by one with each change; the `sequence` of messages. */
     version: numberOf(fields, "version"),
     connected: optionalBoolean(fields, "connected"),
+    /** Final, unless only reconciliation reported the deletion. `account.restored` undoes that one. */
     deleted: fields.deleted === true,
+    /** Contradicted by an event that no time could order. Set until the provider answers. */
     unconfirmed: fields.unconfirmed === true,
+    /**
+     * The time of the newest event that reported `connected`, ISO 8601. Set only while every such report had a
+     * time. After a report without one, or the provider's answer, contradictions are resolved by querying the
+     * provider.
+     */
     asOf: optionalText(fields, "asOf"),
+    /** Who reported the deletion, even while the provider has not confirmed it. */
     deletionBy: deletionSources.find((source) => source === fields.deletionBy),
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
     connection: parseConnection(fields.connection),
+    /** Users only. */
     attributes: fields.attributes === undefined ? undefined : parseStoredAttributes(fields.attributes),
+    /** Keys of the receipts that were processed recently; see `receiptKey`. */
     processed: parseProcessedReceipts(fields),
     latest: parseLastChange(fields.latest),
   });
@@ -292,21 +277,7 @@ function orderAfter(state: State, event: IncomeEvent, outcome: Outcome): string 
  * Times are `SentTimestamp` of webhooks, in milliseconds since 1970. Documents read before `since` belong to an
  * earlier connection.
  */
-export type Connection = {
-  /**
-   * When the webhook was sent that reported it or, if the provider decided, the last one before its answer.
-   * Absent if that was before the settings were enabled.
-   */
-  readonly since?: number;
-  readonly reason?: string;
-  /**
-   * The last event that awaits the provider's answer, and what the last one claimed that said whether it is
-   * connected.
-   */
-  readonly asked?: { readonly since: number; readonly connected?: boolean; readonly reason?: string };
-  /** An event reported a disconnection, and the provider has not answered yet. Only with `readiness`. */
-  readonly isInterrupted?: true;
-};
+export type Connection = NonNullable<ReturnType<typeof parseConnection>>;
 
 export function connectionAfterEvent(
   known: Connection | undefined,
@@ -372,19 +343,30 @@ export function connectionAfterAnswer(
 }
 
 /** @throws permanent failure naming the field */
-export function parseConnection(value: unknown): Connection | undefined {
+function parseConnection(value: unknown) {
   if (!isFields(value)) return undefined;
-  return present<Connection>({
-    since: value.since === undefined ? undefined : numberOf(value, "since"),
+  return present({
+    /**
+     * When the webhook was sent that reported it or, if the provider decided, the last one before its answer.
+     * Absent if that was before the settings were enabled.
+     */
+    since: optionalNumber(value, "since"),
     reason: optionalText(value, "reason"),
-    asked: value.asked === undefined ? undefined : parseAsked(fieldsOf(value.asked, "connection.asked")),
+    /**
+     * The last event that awaits the provider's answer, and what the last one claimed that said whether it is
+     * connected.
+     */
+    asked: value.asked === undefined ? undefined : parseAsked(value.asked),
+    /** An event reported a disconnection, and the provider has not answered yet. Only with `readiness`. */
     isInterrupted: value.isInterrupted === true ? true : undefined,
   });
 }
 
-function parseAsked(fields: Fields): Connection["asked"] {
-  return {
+function parseAsked(value: unknown) {
+  const fields = fieldsOf(value, "connection.asked");
+  return present({
     since: numberOf(fields, "since"),
-    ...present({ connected: optionalBoolean(fields, "connected"), reason: optionalText(fields, "reason") }),
-  };
+    connected: optionalBoolean(fields, "connected"),
+    reason: optionalText(fields, "reason"),
+  });
 }
