@@ -1,5 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { WebhookEndpoint } from "../receiving/webhook-endpoint.ts";
 import type { Relay } from "../relay/relay.ts";
@@ -25,8 +26,9 @@ export class ThrottleAlarms extends Construct {
 
   constructor(scope: Construct, id: string, { receiving, relay, table }: ThrottleAlarmsProps) {
     super(scope, id);
-    const onTheWay = [...[...receiving.values()].map(({ store }) => store.lambda), relay.lambda];
-    this.functions = onTheWay.map((each) => each.metricThrottles({ statistic: "Sum" }));
+    const throttles = (each: lambda.IFunction) => each.metricThrottles({ statistic: "Sum" });
+    const stores = [...receiving.values()].map(({ store }) => throttles(store.lambda));
+    this.functions = [...stores, throttles(relay.lambda)];
     this.table = ["ReadThrottleEvents", "WriteThrottleEvents"].map(
       (metricName) =>
         new Metric({
@@ -38,7 +40,8 @@ export class ThrottleAlarms extends Construct {
     );
     new Alarm(this, "Functions", {
       entry: "functions-throttled",
-      metric: sumOf(this.functions),
+      // A throttled relay is late or stopped, which its own alarms show.
+      metric: sumOf(stores),
       impact:
         "Lambda throttles the pipeline's functions: event storage, fetches and delivery are delayed. Nothing is lost.",
       remedy: "Show the account's limit: aws lambda get-account-settings --query AccountLimit",

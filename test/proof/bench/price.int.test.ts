@@ -31,9 +31,9 @@ describe("the bill of a month without events", () => {
   const resources = productionStage();
   const total = (among: readonly Resource[]) => sumOf(idleOf(among).map(({ dollars }) => dollars));
 
-  it("is at most US$ 9.20, and 12.20 with the dashboard", () => {
-    expect(total(resources)).toBeLessThanOrEqual(9.2);
-    expect(total(dashboardStage())).toBeLessThanOrEqual(12.2);
+  it("is at most US$ 9.00, and 12.00 with the dashboard", () => {
+    expect(total(resources)).toBeLessThanOrEqual(9);
+    expect(total(dashboardStage())).toBeLessThanOrEqual(12);
   });
 
   it("follows from the template: each resource that is taken away makes it cheaper", () => {
