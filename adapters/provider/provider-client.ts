@@ -44,16 +44,17 @@ export class GuardedApi {
     const { api, breaker } = this.#options;
     const report = await breaker?.admit();
     const ended = await this.#permit(call.serviceTime);
+    const begunAt = this.#options.now().getTime();
     try {
       const answer = await api.send(token, call);
-      this.#refusals.answered(call.path);
+      this.#refusals.answered(call.path, begunAt);
       await report?.("healthy");
       return answer;
     } catch (error) {
-      if (isNotReady(error)) this.#refusals.answered(call.path);
+      if (isNotReady(error)) this.#refusals.answered(call.path, begunAt);
       const isRepeated = isRefusedCall(error) && this.#refusals.refused(call.path);
       await report?.(isRepeated ? { pauseInSeconds: 0, isRepeated } : callResultOf(error));
-      throw this.#refusals.judged(error, call.path);
+      throw this.#refusals.judged(error, call.path, token);
     } finally {
       ended?.();
     }
@@ -106,7 +107,8 @@ export class ProviderClient {
 
   /**
    * @throws as `GuardedApi.send` does, and a waiting failure while the provider refuses the token. A second 401 fails
-   * only this call; it is reported, so that the token is refreshed.
+   * only this call; it is reported, so that the token is refreshed. If the provider accepts the token for other calls,
+   * it refuses this call alone, as with 403.
    */
   async call(call: ApiCall): Promise<ApiAnswer> {
     const first = await this.#secret.read();
@@ -120,9 +122,9 @@ export class ProviderClient {
       return await this.#attempt(call, second);
     } catch (error) {
       if (!(error instanceof Unauthorized)) throw error;
+      await this.#refusals.report(second.versionId);
+      throw refusedToken(error);
     }
-    await this.#refusals.report(second.versionId);
-    throw waiting("the token was refused", tokenWaitInSeconds);
   }
 
   /** Throws as `call` would, if that is known without a request. */
@@ -149,7 +151,7 @@ export class ProviderClient {
 
   #usableToken({ token, versionId }: TokenVersion): string {
     if (token === undefined) throw waiting(noToken, tokenWaitInSeconds);
-    if (this.#refusals.isEnded(versionId)) throw waiting("the token was refused", tokenWaitInSeconds);
+    if (this.#refusals.isEnded(versionId)) throw waiting(tokenRefused, tokenWaitInSeconds);
     return token;
   }
 
@@ -164,6 +166,15 @@ export class ProviderClient {
   }
 }
 
+const tokenRefused = "the token was refused";
+
+function refusedToken({ isAlone }: Unauthorized): FailureError {
+  const wait = { type: "retryable", delayInSeconds: tokenWaitInSeconds } as const;
+  if (isAlone) return new FailureError({ ...wait, reason: "the provider answered 401", refused: "alone" });
+  const spread = { spreadInSeconds: tokenWaitInSeconds, waitsFor: "permit" } as const;
+  return new FailureError({ ...wait, ...spread, reason: tokenRefused, refused: "unknown" });
+}
+
 /** How long an answer to one call proves that the refusal of another concerns that call alone. */
 const answerCountsForMs = 5 * 60_000;
 /** Maximum number of refused calls to track. */
@@ -173,15 +184,19 @@ const maxRefused = 100;
 class Refusals {
   readonly #now: () => Date;
   readonly #refused = new Set<string>();
+  /** When a token was first refused for a call that was not answered since. */
+  readonly #unauthorized = new Map<string, { readonly token: string; readonly at: number }>();
   #answered: { readonly path: string; readonly at: number } | undefined;
 
   constructor(now: () => Date) {
     this.#now = now;
   }
 
-  answered(path: string): void {
+  /** @param begunAt when the call began, in milliseconds since 1970 */
+  answered(path: string, begunAt: number): void {
     this.#refused.clear();
-    this.#answered = { path, at: this.#now().getTime() };
+    this.#unauthorized.delete(path);
+    this.#answered = { path, at: begunAt };
   }
 
   /** @returns whether the call was refused before */
@@ -192,12 +207,26 @@ class Refusals {
   }
 
   /** Returns the error, marked if the provider refuses this call alone. */
-  judged(error: unknown, path: string): unknown {
-    if (!isRefusedCall(error)) return error;
+  judged(error: unknown, path: string, token: string): unknown {
+    const isUnauthorized = error instanceof Unauthorized;
+    if (!isUnauthorized && !isRefusedCall(error)) return error;
+    if (isUnauthorized) this.refused(path);
     const { path: other, at = 0 } = this.#answered ?? {};
     const isRecent = this.#now().getTime() - at <= answerCountsForMs;
     const isAlone = this.#refused.size === 1 && other !== undefined && other !== path && isRecent;
-    return isAlone ? new FailureError({ ...error.failure, refused: "alone" }) : error;
+    if (!isUnauthorized) return isAlone ? new FailureError({ ...error.failure, refused: "alone" }) : error;
+    // A token can end between two calls: the other must have begun after the first refusal.
+    const first = this.#firstRefusal(path, token);
+    return isAlone && at > first ? new Unauthorized(true) : error;
+  }
+
+  #firstRefusal(path: string, token: string): number {
+    const first = this.#unauthorized.get(path);
+    if (first?.token === token) return first.at;
+    const at = this.#now().getTime();
+    if (first !== undefined || this.#unauthorized.size < maxRefused)
+      this.#unauthorized.set(path, { token, at });
+    return at;
   }
 }
 

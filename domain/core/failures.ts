@@ -18,7 +18,7 @@ export type Failure =
        */
       readonly waitsFor?: "permit" | "provider" | "release" | "data";
       /**
-       * The provider accepted the token but rejected the call (403). `alone`: it has just answered other
+       * The provider rejected the call (403), or the token for it (401). `alone`: it has just answered other
        * calls and rejected no other since, so only this subject is rejected. `unknown`: it may reject all
        * calls.
        */
@@ -61,7 +61,9 @@ export function isNotReady(error: unknown): boolean {
 
 /** Whether a call was made and failed. If not, it waits for something that resolves by itself. */
 export function isAttempt({ failure }: FailureError): boolean {
-  return failure.type === "retryable" && (failure.waitsFor === undefined || failure.waitsFor === "data");
+  if (failure.type === "permanent") return false;
+  const { waitsFor, refused } = failure;
+  return waitsFor === undefined || waitsFor === "data" || refused !== undefined;
 }
 
 /** A failure of a call that the provider rejected. It may reject all calls for a while. */

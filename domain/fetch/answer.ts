@@ -78,6 +78,14 @@ export type ApiAnswer = ({ readonly found: true } & GivenData) | { readonly foun
 /** The provider refused the token. */
 export class Unauthorized extends Error {
   override name = "Unauthorized";
+
+  /** Whether it accepts the same token for other calls. */
+  readonly isAlone: boolean;
+
+  constructor(isAlone = false) {
+    super();
+    this.isAlone = isAlone;
+  }
 }
 
 const emptyStatuses = [202, 204, 205];

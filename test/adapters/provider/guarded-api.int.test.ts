@@ -115,6 +115,75 @@ describe("a call that is refused", () => {
   });
 });
 
+describe("a token that is refused", () => {
+  let time: number;
+  let answers: (status: string) => Promise<ApiAnswer>;
+  let guarded: GuardedApi;
+  let status: string;
+  beforeEach(() => {
+    time = 0;
+    answers = async (status) => {
+      if (status === "401") throw new Unauthorized();
+      return answer;
+    };
+    guarded = new GuardedApi({
+      api: { send: () => answers(status) },
+      limiter: unlimited,
+      patienceInSeconds: 0,
+      now: () => new Date(time),
+    });
+  });
+
+  /** Makes a call a second later. @returns whether the token was refused for it alone; undefined if it was answered */
+  const isAlone = async (call: string, afterMillis = 1_000) => {
+    time += afterMillis;
+    const [first = "", path = "", token = "token"] = call.split(" ");
+    status = first;
+    const error = await guarded.send(token, { method: "GET", path }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return error instanceof Unauthorized ? error.isAlone : undefined;
+  };
+
+  it.each<[string, readonly string[], boolean]>([
+    ["another call was answered in between", ["401 /a", "200 /b", "401 /a"], true],
+    ["others were answered before and after", ["200 /b", "401 /a", "200 /b", "200 /c", "401 /a"], true],
+    ["it is refused more often", ["401 /a", "200 /b", "401 /a", "401 /a", "401 /a"], true],
+    ["others are refused before that", ["401 /a", "401 /b", "401 /a", "200 /c", "401 /a"], true],
+    ["it is refused the first time", ["200 /b", "401 /a"], false],
+    ["no other was answered since", ["200 /b", "401 /a", "401 /a"], false],
+    ["another was refused since", ["401 /a", "200 /b", "401 /c", "401 /a"], false],
+    ["itself was answered since", ["401 /a", "200 /b", "200 /a", "401 /a"], false],
+    ["the answer was to another token", ["401 /a old", "200 /b new", "401 /a new"], false],
+    ["both tokens were refused", ["401 /a old", "401 /a new", "200 /b new", "401 /a new"], true],
+  ])("is refused for one call alone, or not, if %s", async (_, calls, expected) => {
+    let last: boolean | undefined;
+    for (const call of calls) last = await isAlone(call);
+    expect(last).toBe(expected);
+  });
+
+  it("is refused for one call alone only while the other answer is at most five minutes old", async () => {
+    for (const call of ["401 /a", "200 /b"]) await isAlone(call);
+    expect(await isAlone("401 /a", 5 * 60_000)).toBe(true);
+    expect(await isAlone("401 /a", 1)).toBe(false);
+  });
+
+  it("is not refused for one call alone if the answered call began before its first refusal", async () => {
+    const slow = Promise.withResolvers<ApiAnswer>();
+    const usual = answers;
+    answers = () => slow.promise;
+    const other = isAlone("200 /b");
+    answers = usual;
+    await isAlone("401 /a");
+    slow.resolve(answer);
+    await other;
+    expect(await isAlone("401 /a")).toBe(false);
+    await isAlone("200 /b");
+    expect(await isAlone("401 /a")).toBe(true);
+  });
+});
+
 describe("the patience of a call", () => {
   let time = 0;
   const slept: number[] = [];

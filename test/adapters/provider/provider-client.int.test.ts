@@ -84,7 +84,7 @@ test("a refused token is read again, and the call is made once more with the new
 });
 
 test("a token that is refused twice makes the call wait, is not tried again, and is reported", async () => {
-  expect(await failureFrom(client.call(get))).toEqual(refused);
+  expect(await failureFrom(client.call(get))).toEqual({ ...refused, refused: "unknown" });
   expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
   expect(reported).toEqual([currentVersion()]);
 });
@@ -97,6 +97,23 @@ test("a second refusal fails its own call only", async () => {
   ]);
   expect([wrong.status, right.status]).toEqual(["rejected", "fulfilled"]);
   expect(await client.call(get)).toMatchObject({ found: true });
+});
+
+test("a token that is refused for one call alone fails that call as 403 does, until it is answered", async () => {
+  provider.answer = ({ path }) => (path === "/wrong" ? 401 : { json: {} });
+  const wrong = { method: "GET", path: "/wrong" } as const;
+  expect(await failureFrom(client.call(wrong))).toMatchObject({ refused: "unknown", waitsFor: "permit" });
+  time = new Date(noon.getTime() + 1_000);
+  await client.call(get);
+  expect(await failureFrom(client.call(wrong))).toEqual({
+    type: "retryable",
+    reason: "the provider answered 401",
+    delayInSeconds: 60,
+    refused: "alone",
+  });
+  expect(reported).toEqual([currentVersion(), currentVersion()]);
+  provider.answer = () => ({ json: {} });
+  expect(await client.call(wrong)).toMatchObject({ found: true });
 });
 
 test("calls that are refused at once share one reading of the secret", async () => {

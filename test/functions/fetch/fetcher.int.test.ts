@@ -186,6 +186,25 @@ await describeOnTables("the fetcher", (tables) => {
     });
   });
 
+  test.each([
+    [0.9, []],
+    [1.1, [{ reason: "the provider answered 401 for over an hour, and answered others" }]],
+  ])(
+    "a task for which alone the token is refused is a dead letter after an hour: %f hours",
+    async (hours, letters) => {
+      fixture.remote.answer = ({ path }) => (path.endsWith("/income") ? 401 : { json: {} });
+      const environment = fetcherOf();
+      const sentAt = new Date(noon.getTime() - hours * 3_600_000);
+      for (const endpoint of ["profile", "income", "activity", "income"]) {
+        fixture.clock = new Date(fixture.clock.getTime() + 1_000);
+        await fixture.tasks.send([read({ endpoint })]);
+        expect(await deadLetters()).toEqual([]);
+        await fixture.tasks.deliver(environment, seenNow({ sentAt }));
+      }
+      expect(await deadLetters()).toMatchObject(letters);
+    },
+  );
+
   test("a task that the provider answers with 400 is given up at once", async () => {
     const status = 400;
     await put();

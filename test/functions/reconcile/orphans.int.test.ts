@@ -168,22 +168,24 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     expect(factsOf(reported)).toContainEqual(deletionOf(gone));
   });
 
-  test.each([{ status: 202 }, { status: 204 }, { effect: "maintenance" }] as const)(
-    "are checked again if the answer does not contain them: %j",
-    async (fault) => {
-      fixture.sandbox.deleteAccount(gone);
-      await tickOf()();
-      await tickAfter(24);
-      fixture.sandbox.fault({ ...fault, path: "/accounts/[^/]+$" });
-      await tickAfter(6);
-      expect(fixture.entries).toContainEqual(
-        expect.objectContaining({ code: "RECONCILIATION_SKIPPED", subject: { kind: "account", id: gone } }),
-      );
-      expect(await fed()).toEqual([]);
-      await tickAfter(1);
-      expect(factsOf(await fed())).toEqual([deletionOf(gone)]);
-    },
-  );
+  test.each<[string, Parameters<typeof fixture.sandbox.fault>[0]]>([
+    ["202", { status: 202 }],
+    ["204", { status: 204 }],
+    ["401 for both attempts", { status: 401, times: 2 }],
+    ["maintenance", { effect: "maintenance" }],
+  ])("are checked again if the answer does not contain them: %s", async (_, fault) => {
+    fixture.sandbox.deleteAccount(gone);
+    await tickOf()();
+    await tickAfter(24);
+    fixture.sandbox.fault({ ...fault, path: "/accounts/[^/]+$" });
+    await tickAfter(6);
+    expect(fixture.entries).toContainEqual(
+      expect.objectContaining({ code: "RECONCILIATION_SKIPPED", subject: { kind: "account", id: gone } }),
+    );
+    expect(await fed()).toEqual([]);
+    await tickAfter(1);
+    expect(factsOf(await fed())).toEqual([deletionOf(gone)]);
+  });
 
   test("are checked in a later tick if the rate is used up", async () => {
     fixture.sandbox.deleteAccount(gone);

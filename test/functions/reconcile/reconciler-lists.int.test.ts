@@ -152,6 +152,38 @@ await describeOnTables("the reconciler", (tables) => {
       },
     );
 
+    test.each([
+      ["an environment", 1, "the provider answered 401"],
+      ["new environments", 4, "the token was refused"],
+    ])(
+      "about one user for whom the token is refused is skipped by %s after %i ticks",
+      async (environment, count, reason) => {
+        const { users } = await fixture.sandbox.createUsers(3);
+        fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status: 401, times: 100 });
+        const same = tickOf();
+        const tick = () => (environment === "new environments" ? tickOf() : same)();
+        for (let ticks = 0; ticks < count; ticks += 1) await tick();
+        const paused = { code: "RECONCILIATION_PAUSED", reason: "the token was refused" };
+        expect(fixture.entries).toEqual(Array.from({ length: count }, () => paused));
+        await tick();
+        expect(fixture.entries.slice(count)).toMatchObject([
+          { code: "RECONCILIATION_SKIPPED", subject: { kind: "user", id: users[1] }, reason },
+          { code: "RECONCILED", listed: 3, missing: 5, skipped: 1 },
+        ]);
+      },
+    );
+
+    test("because the token is refused for the list skips nobody, however often", async () => {
+      await fixture.sandbox.createUsers(1);
+      fixture.sandbox.fault({ path: "/api/v0.4/users", status: 401, times: 100 });
+      const tick = tickOf();
+      for (let ticks = 0; ticks < 6; ticks += 1) await tick();
+      expect(new Set(codes())).toEqual(new Set(["RECONCILIATION_PAUSED"]));
+      fixture.sandbox.clearFaults();
+      await tick();
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", missing: 2, skipped: 0 });
+    });
+
     test("that is not ready yet is not asked for again earlier than the provider says, in any tick", async () => {
       const remote = await startTestProvider();
       const notReady = { status: 202, headers: { "retry-after": "3600" } };
