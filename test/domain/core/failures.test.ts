@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { failureOf, permanent, retryable, unreachable, waiting } from "../../../domain/core/failures.ts";
+import {
+  failureOf,
+  isNotReady,
+  notReady,
+  permanent,
+  retryable,
+  unreachable,
+  waiting,
+} from "../../../domain/core/failures.ts";
 import {
   fieldsOf,
   numberOf,
@@ -42,6 +50,17 @@ describe("a failure", () => {
     ]) {
       expect(failureOf(error)).toMatchObject({ type: "retryable", delayInSeconds: 0 });
     }
+  });
+
+  it.each([
+    [notReady("202", 5), true, "RetryableFailure"],
+    [retryable("busy"), false, "RetryableFailure"],
+    [waiting("no token", 60), false, "RetryableFailure"],
+    [permanent("404"), false, "PermanentFailure"],
+    [new Error("data"), false, "Error"],
+  ])("waits for the provider's data, or not, and has a name: %s", (error, isWaiting, name) => {
+    expect(isNotReady(error)).toBe(isWaiting);
+    expect(error.name).toBe(name);
   });
 
   it("never quotes the message of a library's error", () => {

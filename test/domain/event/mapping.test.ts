@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import { parseMapping } from "../../../domain/event/mapping.ts";
+import { isNameOrDate, parseMapping } from "../../../domain/event/mapping.ts";
 import { ownerOf, subjectOf } from "../../../domain/event/subjects.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { accountId, userId } from "../samples.ts";
@@ -175,5 +175,33 @@ describe("the owner of an event", () => {
     expect(() => subjectOf({ type: "account.created", userId: "u" })).toThrow(
       "account: the event names none",
     );
+  });
+});
+
+describe("a value of a payload that may be shown, because it is a name or a date", () => {
+  it.each([
+    ...["update_user", "connector/status_updated", "v0.5", "income", true, false],
+    ...["2026-01-31", "2026-01-31 12:00", "2026-01-31T12:00:05Z", "2026-01-31 12:00:05.123 UTC"],
+    ...["2026-01-31T12:00:05+01:00", "2026-01-31T12:00-0530", "2026-01-31 12:00:05UTC"],
+  ])("is %j", (value) => {
+    expect(isNameOrDate(value)).toBe(true);
+  });
+
+  it.each([
+    ...[
+      "Ada Lovelace",
+      "ada@example.com",
+      "+1 555 0100",
+      "12 Main St",
+      "a1234",
+      "/income",
+      "a//b",
+      "a".repeat(129),
+    ],
+    ...["born 2026-01-31", "2026-01-31 in Paris", "12026-01-31", "2026-01-311", "2026-01-3", "2026-01-31T12"],
+    ...["2026-01-31T12:00:0", "2026-01-31T12:00:05.Z", "2026-01-31 12:00  UTC", "2026-01-31T12:00:05+1"],
+    ...["", 7, null, undefined, ["income"], { name: "income" }],
+  ])("is not %j", (value) => {
+    expect(isNameOrDate(value)).toBe(false);
   });
 });

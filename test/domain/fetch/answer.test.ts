@@ -155,6 +155,16 @@ describe("an answer where data is expected", () => {
   ])("%s", (_, given, expected) => {
     expect(outcome(given)).toBe(expected);
   });
+
+  it("that refuses names its status alone, without an address", () => {
+    const rules = { expects: "data", url: "https://provider.example/api/users", now } as const;
+    for (const status of [400, 422, 499]) {
+      const failure = { type: "permanent", status, reason: `the provider answered ${status}` };
+      expect(() => readAnswer({ status, location: "/x", body: Buffer.of() }, rules)).toThrow(
+        expect.objectContaining({ failure }),
+      );
+    }
+  });
 });
 
 describe("an answer where only something is to be done", () => {

@@ -135,11 +135,11 @@ describe("a change", () => {
     const owner = { kind: "user", id: userId } as const;
     expect(subjectsIn(changeOf({ userId }))).toEqual([account, owner]);
     expect(subjectsIn(changeOf({}))).toEqual([account]);
-    expect(eraseTaskForLateData(changeOf({ userId }), new Set([`user/${userId}`]))).toMatchObject({
-      subject: owner,
-      namedWith: [account],
-      claimed: [],
-    });
+    const task = { subject: owner, namedWith: [account], claimed: [] };
+    const erased = [`user/${userId}`, `${account.kind}/${account.id}`];
+    expect(eraseTaskForLateData(changeOf({ userId }), new Set(erased.slice(0, 1)))).toMatchObject(task);
+    // An erasure of the user includes the account.
+    expect(eraseTaskForLateData(changeOf({ userId }), new Set(erased))).toMatchObject(task);
   });
 });
 

@@ -115,6 +115,17 @@ describe("how often a dead letter was redriven", () => {
     expect(readRedriveCount(nextRedriveCount(first, "run-b"))).toEqual({ count: 2, run: "run-b" });
   });
 
+  it.each(["1", "1 ", " 1 run", "x1 run", "1 run more", "-1 run", "1.5 run", "1234567890 run", "1\trun"])(
+    "is none if the attribute is not quite ours: %j",
+    (text) => {
+      expect(readRedriveCount(text)).toEqual({ count: 0, run: undefined });
+    },
+  );
+
+  it("is counted up to nine digits", () => {
+    expect(readRedriveCount("123456789 run")).toEqual({ count: 123_456_789, run: "run" });
+  });
+
   it("is undefined if the attribute is not ours, whatever it contains (law)", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
