@@ -1,7 +1,7 @@
 import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent, retryable } from "../../domain/core/failures.ts";
-import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf, present } from "../../domain/core/parse.ts";
 import { decodeText, mediaTypeOf, plainJson } from "../../domain/event/json.ts";
 import { nameOf, type Subject, withUser } from "../../domain/event/subjects.ts";
 import {
@@ -11,6 +11,7 @@ import {
   expiryOf,
   nameOfData,
   parseDocument,
+  parseStorage,
   type SupersededObject,
 } from "../../domain/fetch/document.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/content.ts";
@@ -179,23 +180,7 @@ async function storeContent(
 
 export function readDocument(item: Fields): StoredDocument {
   const fields = fieldsOf(item.document, "document");
-  return { document: parseDocument(fields), storage: readStorage(fields) };
-}
-
-/** @param fields of a document. @throws permanent failure naming the field */
-export function readStorage(fields: Fields): DocumentStorage {
-  const { content } = fields;
-  return present<DocumentStorage>({
-    codec: codecOf(optionalText(fields, "codec")),
-    content: content instanceof Uint8Array ? content : undefined,
-    object: optionalText(fields, "object"),
-    objectDigest: optionalText(fields, "objectDigest"),
-  });
-}
-
-function codecOf(name: string | undefined): DocumentStorage["codec"] {
-  if (name === undefined || name === "gzip" || name === "identity") return name;
-  throw permanent("document.codec: expected gzip or identity");
+  return { document: parseDocument(fields), storage: parseStorage(fields) };
 }
 
 /** Reads all documents of a subject; each range of dates is a document of its own. */

@@ -5,11 +5,15 @@ import { type Fields, fieldsOf, numberOf, parseJson, textOf } from "../../domain
 import { parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts } from "../../domain/event/receipts.ts";
 import { parseSubject } from "../../domain/event/subjects.ts";
-import { parseDataName, parseDocument, type SupersededObject } from "../../domain/fetch/document.ts";
+import {
+  parseDocument,
+  parseStorage,
+  parseSuperseded,
+  type SupersededObject,
+} from "../../domain/fetch/document.ts";
 import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
-import { readStorage } from "../dynamodb/documents.ts";
 import { canaryPrefix, documentPrefix, readItem, relayMarkKey } from "../dynamodb/keys.ts";
 import type { ObjectBucket } from "../s3/overflow-bucket.ts";
 
@@ -47,15 +51,7 @@ export function readExpired({ dynamodb }: StreamRecord): readonly SupersededObje
   if (before === undefined) return undefined;
   const deletedAt = dynamodb?.ApproximateCreationDateTime;
   if (typeof deletedAt !== "number" || numberOf(before, "expiresAt") > deletedAt) return [];
-  const fields = fieldsOf(before.document, "document");
-  return [
-    {
-      subject: parseSubject(fields.subject),
-      name: parseDataName(fields),
-      announced: numberOf(fields, "announced"),
-      object: textOf(fields, "object"),
-    },
-  ];
+  return [parseSuperseded(before.document)];
 }
 
 /** The id in the record of a new canary; undefined for any other record. */
@@ -99,7 +95,7 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
     };
   }
   if (sortKey.startsWith(documentPrefix)) {
-    const storage = readStorage(withBytes(fieldsOf(after.document, "document")));
+    const storage = parseStorage(withBytes(fieldsOf(after.document, "document")));
     return {
       type: "document",
       before: before && parseDocument(before.document),

@@ -92,14 +92,20 @@ export class Reservation {
   }
 }
 
-export type BreakerSettings = {
-  /** Number of consecutive failures of one caller that stops all callers. */
-  readonly failures: number;
-  /** First wait before the provider is tried again, in seconds; it doubles each time. */
-  readonly baseSeconds: number;
-  /** Maximum wait between two tries, in seconds. The provider's own Retry-After may be longer. */
-  readonly maxSeconds: number;
-};
+export type BreakerSettings = ReturnType<typeof parseBreakerSettings>;
+
+/** @throws permanent failure naming the setting */
+export function parseBreakerSettings(value: unknown) {
+  const fields = fieldsOf(value, "provider.breaker");
+  return {
+    /** Number of consecutive failures of one caller that stops all callers. */
+    failures: numberOf(fields, "failures"),
+    /** First wait before the provider is tried again, in seconds; it doubles each time. */
+    baseSeconds: numberOf(fields, "baseSeconds"),
+    /** Maximum wait between two tries, in seconds. The provider's own Retry-After may be longer. */
+    maxSeconds: numberOf(fields, "maxSeconds"),
+  } as const;
+}
 
 /**
  * The state that all callers share. `openUntil`: no calls before this time, in milliseconds since 1970; 0 if
@@ -114,16 +120,6 @@ export const closed: Breaker = { openUntil: 0, opened: 0 };
  * failed before, so a single document that always fails does not open the breaker.
  */
 export type CallResult = "healthy" | { readonly pauseInSeconds: number; readonly isRepeated?: true };
-
-/** @throws permanent failure naming the setting */
-export function parseBreakerSettings(value: unknown): BreakerSettings {
-  const fields = fieldsOf(value, "provider.breaker");
-  return {
-    failures: numberOf(fields, "failures"),
-    baseSeconds: numberOf(fields, "baseSeconds"),
-    maxSeconds: numberOf(fields, "maxSeconds"),
-  };
-}
 
 /**
  * The breaker after the provider was found to be down again. The wait is random, at least half of its

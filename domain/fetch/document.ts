@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
+import { permanent } from "../core/failures.ts";
 import {
   type Fields,
   fieldsOf,
   isFields,
   numberOf,
+  optionalNumber,
   optionalText,
   present,
   textOf,
@@ -11,13 +13,13 @@ import {
 } from "../core/parse.ts";
 import type { EventAttributes } from "../event/events.ts";
 import { plainJson, sourceAt } from "../event/json.ts";
-import { keyPart, parseSubject, type Subject } from "../event/subjects.ts";
+import { keyPart, parseSubject } from "../event/subjects.ts";
 
 /** First and last day, as the provider writes them. */
-export type DateRange = { readonly start: string; readonly end: string };
+export type DateRange = ReturnType<typeof parseRange>;
 
 /** Names a subject's data: everything at an endpoint, or one range of dates. */
-export type DataName = { readonly endpoint: string; readonly range?: DateRange };
+export type DataName = ReturnType<typeof parseDataName>;
 
 // Becomes part of keys and paths. Other date formats cause the whole document to be read.
 const date = /^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}:\d{2}(\.\d{1,9})? ?(UTC|Z|[+-]\d{2}:\d{2})?)?$/;
@@ -38,13 +40,15 @@ export function nameOfData({ endpoint, range }: DataName, separator: "#" | "/"):
 }
 
 /** @throws permanent failure naming the field */
-export function parseDataName(fields: Fields): DataName {
-  const endpoint = textOf(fields, "endpoint");
-  return isFields(fields.range) ? { endpoint, range: parseRange(fields.range) } : { endpoint };
+export function parseDataName(fields: Fields) {
+  return present({
+    endpoint: textOf(fields, "endpoint"),
+    range: isFields(fields.range) ? parseRange(fields.range) : undefined,
+  });
 }
 
-function parseRange(fields: Fields): DateRange {
-  return { start: textOf(fields, "start"), end: textOf(fields, "end") };
+function parseRange(fields: Fields) {
+  return { start: textOf(fields, "start"), end: textOf(fields, "end") } as const;
 }
 
 const secondsPerDay = 86_400;
@@ -58,52 +62,42 @@ export function expiryOf(supersededAt: number, days: number): number {
  * Metadata of one document: a subject's data from an endpoint, whole or for one range of dates. Every call
  * writes it, even if nothing changed or the provider has no data. The data is stored separately.
  */
-export type Document = DataName &
-  Coverage & {
-    readonly subject: Subject;
-    /** Digest of the uncompressed bytes; absent if the provider has no data. */
-    readonly digest?: string;
-    /**
-     * Id and sequence of the message that announced the current content or its removal; absent before the
-     * first.
-     */
-    readonly announced?: number;
-    /** The subject's user, from the last task that named one. An erasure finds the subject's events there. */
-    readonly userId?: string;
-    /** Size of the provider's data in bytes; absent if it has none. */
-    readonly size?: number;
-    /** As in messages; absent for `application/json`. */
-    readonly contentType?: string;
-    /** Whether the last write changed the data, so that subscribers are notified. */
-    readonly news: boolean;
-    /** Correlation id of what caused the call that changed the data. */
-    readonly correlationId?: string;
-    /** The latest `since` of the tasks that it was read for; stored if the stage has `readiness`. */
-    readonly readFor?: number;
-    /** Number of days that the data covers; stored if `readiness.minDays` is set. */
-    readonly days?: number;
-  };
+export type Document = ReturnType<typeof parseDocument>;
 
 /**
  * Where a document's data is stored, and its encoding. Neither `content` nor `object` if the provider has
  * none.
  */
-export type DocumentStorage = {
-  readonly codec?: "gzip" | "identity";
-  readonly content?: Uint8Array;
-  /** The key of the S3 object. */
-  readonly object?: string;
-  /** SHA-256 of the object's bytes in lower-case hex. */
-  readonly objectDigest?: string;
-};
+export type DocumentStorage = ReturnType<typeof parseStorage>;
+
+/** @param fields of a document. @throws permanent failure naming the field */
+export function parseStorage(fields: Fields) {
+  const { codec, content } = fields;
+  if (codec !== undefined && codec !== "gzip" && codec !== "identity")
+    throw permanent("document.codec: expected gzip or identity");
+  return present({
+    codec,
+    content: content instanceof Uint8Array ? content : undefined,
+    /** The key of the S3 object. */
+    object: optionalText(fields, "object"),
+    /** SHA-256 of the object's bytes in lower-case hex. */
+    objectDigest: optionalText(fields, "objectDigest"),
+  });
+}
 
 /** An S3 object with the data of a superseded version. */
-export type SupersededObject = {
-  readonly subject: Subject;
-  readonly name: DataName;
-  readonly announced: number;
-  readonly object: string;
-};
+export type SupersededObject = ReturnType<typeof parseSuperseded>;
+
+/** @throws permanent failure naming the field */
+export function parseSuperseded(value: unknown) {
+  const fields = fieldsOf(value, "document");
+  return {
+    subject: parseSubject(fields.subject),
+    name: parseDataName(fields),
+    announced: numberOf(fields, "announced"),
+    object: textOf(fields, "object"),
+  } as const;
+}
 
 /**
  * What a call found: SHA-256 of the provider's bytes in lower-case hex, and their size; undefined if it has
@@ -155,23 +149,36 @@ function latestOf(one: number | undefined, other: number | undefined): number | 
 }
 
 /** @throws permanent failure naming the field */
-export function parseDocument(value: unknown): Document {
+export function parseDocument(value: unknown) {
   const fields = fieldsOf(value, "document");
-  const optionalNumber = (name: string) => (fields[name] === undefined ? undefined : numberOf(fields, name));
-  return present<Document>({
+  return present({
     subject: parseSubject(fields.subject),
+    /** The subject's user, from the last task that named one. An erasure finds the subject's events there. */
     userId: optionalText(fields, "userId"),
     ...parseDataName(fields),
+    /** The call was made at this time or later. */
     asOf: numberOf(fields, "asOf"),
+    /** Digests of the messages whose tasks the call completed; see `messageDigest`. */
     by: textsOf(fields, "by"),
+    /** Digest of the uncompressed bytes; absent if the provider has no data. */
     digest: optionalText(fields, "digest"),
-    announced: optionalNumber("announced"),
+    /**
+     * Id and sequence of the message that announced the current content or its removal; absent before the
+     * first.
+     */
+    announced: optionalNumber(fields, "announced"),
+    /** Whether the last write changed the data, so that subscribers are notified. */
     news: fields.news === true,
-    size: optionalNumber("size"),
+    /** Size of the provider's data in bytes; absent if it has none. */
+    size: optionalNumber(fields, "size"),
+    /** As in messages; absent for `application/json`. */
     contentType: optionalText(fields, "contentType"),
+    /** Correlation id of what caused the call that changed the data. */
     correlationId: optionalText(fields, "correlationId"),
-    readFor: optionalNumber("readFor"),
-    days: optionalNumber("days"),
+    /** The latest `since` of the tasks that it was read for; stored if the stage has `readiness`. */
+    readFor: optionalNumber(fields, "readFor"),
+    /** Number of days that the data covers; stored if `readiness.minDays` is set. */
+    days: optionalNumber(fields, "days"),
   });
 }
 
@@ -220,21 +227,24 @@ export type DeliveredTask = {
 };
 
 /** The part of a stored document that describes the call that read it. */
-export type Coverage = {
-  /** The call was made at this time or later. */
-  readonly asOf: number;
-  /** Digests of the messages whose tasks the call completed; see `messageDigest`. */
-  readonly by: readonly string[];
-};
+export type Coverage = Pick<Document, "asOf" | "by">;
 
 /**
  * A read of a list that continues in another run. It covers only what it covered at the request of its first
  * page.
  */
-export type ReadInPages = Coverage & {
-  /** The stored document's `asOf` at that time; undefined if there was no document. */
-  readonly known: number | undefined;
-};
+export type ReadInPages = ReturnType<typeof parseReadInPages>;
+
+/** @throws permanent failure naming the field */
+export function parseReadInPages(value: unknown) {
+  const fields = fieldsOf(value, "read");
+  return {
+    asOf: numberOf(fields, "asOf"),
+    by: textsOf(fields, "by"),
+    /** The stored document's `asOf` at that time; undefined if there was no document. */
+    known: optionalNumber(fields, "known"),
+  } as const;
+}
 
 /** A message id in `by`. The digest is long enough that two messages of a document never collide. */
 export function messageDigest(messageId: string): string {

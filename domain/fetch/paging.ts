@@ -7,51 +7,49 @@ import type { GivenData } from "./answer.ts";
 export const pagingStyles = ["cursor", "page", "link"] as const;
 
 /** How the provider pages its lists. Paths in an answer are names joined by dots. */
-export type PagingSettings = {
-  /**
-   * How to request the next page. `cursor`: send the value at `next`. `page`: count from 1 until a page is
-   * empty or `next` is null, false, 0 or "". `link`: follow the URL or path at `next`.
-   */
-  readonly by: (typeof pagingStyles)[number];
-  /** Path of the list in an object. */
-  readonly items: string;
-  readonly next: string;
-  /** The query parameter for the cursor or the page number. */
-  readonly parameter: string;
-  /** Unset: the provider's default. */
-  readonly pageSize?: { readonly parameter: string; readonly items: number };
-  readonly maxPages: number;
-};
+export type PagingSettings = ReturnType<typeof parsePagingSettings>;
 
 /** @throws permanent failure naming the setting */
-export function parsePagingSettings(value: unknown): PagingSettings {
+export function parsePagingSettings(value: unknown) {
   const fields = fieldsOf(value, "provider.paging");
   const by = pagingStyles.find((style) => style === fields.by);
   if (by === undefined) throw permanent(`provider.paging.by: expected ${pagingStyles.join(", ")}`);
-  return present<PagingSettings>({
+  return present({
+    /**
+     * How to request the next page. `cursor`: send the value at `next`. `page`: count from 1 until a page is
+     * empty or `next` is null, false, 0 or "". `link`: follow the URL or path at `next`.
+     */
     by,
+    /** Path of the list in an object. */
     items: textOf(fields, "items"),
     next: textOf(fields, "next"),
+    /** The query parameter for the cursor or the page number. */
     parameter: textOf(fields, "parameter"),
+    /** Unset: the provider's default. */
     pageSize: fields.pageSize === undefined ? undefined : parsePageSize(fields.pageSize),
     maxPages: numberOf(fields, "maxPages"),
   });
 }
 
-function parsePageSize(value: unknown): NonNullable<PagingSettings["pageSize"]> {
+function parsePageSize(value: unknown) {
   const fields = fieldsOf(value, "provider.paging.pageSize");
-  return { parameter: textOf(fields, "parameter"), items: numberOf(fields, "items") };
+  return { parameter: textOf(fields, "parameter"), items: numberOf(fields, "items") } as const;
 }
 
 /** The position from which to continue a list. Plain data, so that another run can resume. */
-export type Continuation = {
-  /** The cursor, the page's number, or the link. */
-  readonly next: string;
-  /** Number of pages read so far. */
-  readonly pages: number;
-  /** A digest of an earlier page. Reading it again means that the pages form a cycle. */
-  readonly mark: string;
-};
+export type Continuation = ReturnType<typeof parseContinuation>;
+
+/** @throws permanent failure naming the field */
+export function parseContinuation(fields: Fields) {
+  return {
+    /** The cursor, the page's number, or the link. */
+    next: textOf(fields, "next"),
+    /** Number of pages read so far. */
+    pages: numberOf(fields, "pages"),
+    /** A digest of an earlier page. Reading it again means that the pages form a cycle. */
+    mark: textOf(fields, "mark"),
+  } as const;
+}
 
 /** One page of a list, or an answer without a list. */
 export type Page = {
@@ -105,11 +103,6 @@ export function readPage(answer: Answer, paging: PagingSettings, from?: Continua
 /** The text of a page's items, without the brackets. */
 export function itemsIn(text: string, { start, end }: Span): string {
   return text.slice(start + 1, end - 1).trim();
-}
-
-/** @throws permanent failure naming the field */
-export function parseContinuation(fields: Fields): Continuation {
-  return { next: textOf(fields, "next"), pages: numberOf(fields, "pages"), mark: textOf(fields, "mark") };
 }
 
 /** A top-level array is the list itself. */

@@ -2,49 +2,12 @@ import { permanent } from "../core/failures.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 import type { Subject } from "../event/subjects.ts";
 import { type ErrorPlace, errorMeanings } from "./answer.ts";
-import { type BreakerSettings, parseBreakerSettings } from "./call-limits.ts";
+import { parseBreakerSettings } from "./call-limits.ts";
 import type { DataName, DateRange } from "./document.ts";
-import { type PagingSettings, parsePagingSettings } from "./paging.ts";
+import { parsePagingSettings } from "./paging.ts";
 
 /** How to call the provider. Paths are templates relative to its base URL; see `fillPath`. */
-export type ProviderSettings = {
-  readonly paths: {
-    /** Unset: an account's endpoints are read immediately. `body` is any JSON; see `fillBody`. */
-    readonly start?: {
-      readonly method: "GET" | "POST" | "PUT";
-      readonly path: string;
-      readonly body?: unknown;
-    };
-    readonly read: string;
-    readonly readCompany: string;
-    /** Paths of endpoints that are read by date range, one document per range. Others are read whole. */
-    readonly readRange?: Readonly<Record<string, string>>;
-    readonly readCompanyRange?: Readonly<Record<string, string>>;
-    readonly account: string;
-    readonly companyAccount: string;
-    /** Unset: an unordered deletion of a user stays unconfirmed. */
-    readonly user?: string;
-    readonly users: string;
-    /** Unset: users are compared with the provider's list, but their accounts are not. */
-    readonly userAccounts?: string;
-    readonly refresh: string;
-  };
-  readonly requestsPerMinute: number;
-  readonly breaker: BreakerSettings;
-  readonly timeouts: {
-    readonly connectSeconds: number;
-    readonly headersSeconds: number;
-    readonly bodySeconds: number;
-  };
-  readonly maxResponseBytes: number;
-  /** Limit for all pages of a document together. */
-  readonly maxDataBytes: number;
-  readonly paging: PagingSettings;
-  /** Unset: answers with status 200 are not searched for an error. */
-  readonly error?: ErrorPlace;
-  /** Whether the provider may have a loopback or private address. */
-  readonly allowPrivateAddresses: boolean;
-};
+export type ProviderSettings = ReturnType<typeof parseProviderSettings>;
 
 /** Maximum duration of a call, even if the answer arrives slowly. */
 export function longestCallInSeconds({ timeouts }: Pick<ProviderSettings, "timeouts">): number {
@@ -52,25 +15,11 @@ export function longestCallInSeconds({ timeouts }: Pick<ProviderSettings, "timeo
 }
 
 /** @throws permanent failure naming the setting */
-export function parseProviderSettings(value: unknown): ProviderSettings {
+export function parseProviderSettings(value: unknown) {
   const fields = fieldsOf(value, "provider");
-  const paths = fieldsOf(fields.paths, "provider.paths");
   const timeouts = fieldsOf(fields.timeouts, "provider.timeouts");
-  return {
-    paths: present<ProviderSettings["paths"]>({
-      start:
-        paths.start === undefined ? undefined : parseStart(fieldsOf(paths.start, "provider.paths.start")),
-      read: textOf(paths, "read"),
-      readCompany: textOf(paths, "readCompany"),
-      readRange: parseRangePaths(paths, "readRange"),
-      readCompanyRange: parseRangePaths(paths, "readCompanyRange"),
-      account: textOf(paths, "account"),
-      companyAccount: textOf(paths, "companyAccount"),
-      user: optionalText(paths, "user"),
-      users: textOf(paths, "users"),
-      userAccounts: optionalText(paths, "userAccounts"),
-      refresh: textOf(paths, "refresh"),
-    }),
+  return present({
+    paths: parsePaths(fields.paths),
     requestsPerMinute: numberOf(fields, "requestsPerMinute"),
     breaker: parseBreakerSettings(fields.breaker),
     timeouts: {
@@ -79,32 +28,55 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
       bodySeconds: numberOf(timeouts, "bodySeconds"),
     },
     maxResponseBytes: numberOf(fields, "maxResponseBytes"),
+    /** Limit for all pages of a document together. */
     maxDataBytes: numberOf(fields, "maxDataBytes"),
     paging: parsePagingSettings(fields.paging),
-    ...parseErrorPlace(fields),
-    // A missing setting must not allow anything.
+    /** Unset: answers with status 200 are not searched for an error. */
+    error: parseErrorPlace(fields),
+    /** Whether the provider may have a loopback or private address. A missing setting must not allow it. */
     allowPrivateAddresses: fields.allowPrivateAddresses === true,
-  };
+  });
 }
 
-function parseErrorPlace(fields: Fields): { readonly error?: ErrorPlace } {
+function parsePaths(value: unknown) {
+  const paths = fieldsOf(value, "provider.paths");
+  return present({
+    /** Unset: an account's endpoints are read immediately. `body` is any JSON; see `fillBody`. */
+    start: paths.start === undefined ? undefined : parseStart(paths.start),
+    read: textOf(paths, "read"),
+    readCompany: textOf(paths, "readCompany"),
+    /** Paths of endpoints that are read by date range, one document per range. Others are read whole. */
+    readRange: parseRangePaths(paths, "readRange"),
+    readCompanyRange: parseRangePaths(paths, "readCompanyRange"),
+    account: textOf(paths, "account"),
+    companyAccount: textOf(paths, "companyAccount"),
+    /** Unset: an unordered deletion of a user stays unconfirmed. */
+    user: optionalText(paths, "user"),
+    users: textOf(paths, "users"),
+    /** Unset: users are compared with the provider's list, but their accounts are not. */
+    userAccounts: optionalText(paths, "userAccounts"),
+    refresh: textOf(paths, "refresh"),
+  });
+}
+
+function parseErrorPlace(fields: Fields): ErrorPlace | undefined {
   const path = optionalText(fields, "errorPath");
-  if (path === undefined) return {};
+  if (path === undefined) return undefined;
   const means = errorMeanings.find((meaning) => meaning === fields.errorMeans);
   if (means === undefined) throw permanent(`provider.errorMeans: expected ${errorMeanings.join(", ")}`);
-  return { error: { path, means } };
+  return { path, means };
 }
 
-function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["start"]> {
+function parseStart(value: unknown) {
+  const fields = fieldsOf(value, "provider.paths.start");
   const { method, body } = fields;
   if (method !== "GET" && method !== "POST" && method !== "PUT") {
     throw permanent("provider.paths.start.method: expected GET, POST or PUT");
   }
-  const path = textOf(fields, "path");
-  return body === undefined ? { method, path } : { method, path, body };
+  return present({ method, path: textOf(fields, "path"), body });
 }
 
-function parseRangePaths(paths: Fields, name: string) {
+function parseRangePaths(paths: Fields, name: string): Readonly<Record<string, string>> | undefined {
   if (paths[name] === undefined) return undefined;
   const given = fieldsOf(paths[name], `provider.paths.${name}`);
   return Object.fromEntries(Object.keys(given).map((endpoint) => [endpoint, textOf(given, endpoint)]));

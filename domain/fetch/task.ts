@@ -164,17 +164,17 @@ function digestOf(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }
 
-export type RetrySettings = {
-  /** First maximum of the back-off, in seconds; it doubles with each attempt. */
-  readonly baseSeconds: number;
-  /** Maximum wait in seconds, whatever the failure asks for. SQS delays a message by at most 900 seconds. */
-  readonly maxSeconds: number;
-};
+export type RetrySettings = ReturnType<typeof parseRetrySettings>;
 
 /** @throws permanent failure naming the setting */
-export function parseRetrySettings(value: unknown): RetrySettings {
+export function parseRetrySettings(value: unknown) {
   const fields = fieldsOf(value, "retry");
-  return { baseSeconds: numberOf(fields, "baseSeconds"), maxSeconds: numberOf(fields, "maxSeconds") };
+  return {
+    /** First maximum of the back-off, in seconds; it doubles with each attempt. */
+    baseSeconds: numberOf(fields, "baseSeconds"),
+    /** Maximum wait in seconds, whatever the failure asks for. SQS delays a message by at most 900 seconds. */
+    maxSeconds: numberOf(fields, "maxSeconds"),
+  } as const;
 }
 
 /**

@@ -5,11 +5,16 @@ import type { ProviderClient } from "../../adapters/provider/provider-client.ts"
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { mutex } from "../../domain/core/batches.ts";
 import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
-import { fieldsOf, numberOf, parseJson, textsOf } from "../../domain/core/parse.ts";
+import { fieldsOf, parseJson } from "../../domain/core/parse.ts";
 import { jsonText } from "../../domain/event/json.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { GivenData } from "../../domain/fetch/answer.ts";
-import { type DataName, nameOfData, type ReadInPages } from "../../domain/fetch/document.ts";
+import {
+  type DataName,
+  nameOfData,
+  parseReadInPages,
+  type ReadInPages,
+} from "../../domain/fetch/document.ts";
 import {
   type Continuation,
   itemsIn,
@@ -183,18 +188,9 @@ function parseList(kept: Buffer): PartialList {
   );
   const items = kept.subarray(end + 1);
   return {
-    read: parseRead(fields.read),
+    read: parseReadInPages(fields.read),
     from: parseContinuation(fieldsOf(fields.from, "from")),
     // The pages so far may all have been empty.
     items: items.byteLength === 0 ? [] : [items],
-  };
-}
-
-function parseRead(value: unknown): ReadInPages {
-  const fields = fieldsOf(value, "read");
-  return {
-    asOf: numberOf(fields, "asOf"),
-    by: textsOf(fields, "by"),
-    known: fields.known === undefined ? undefined : numberOf(fields, "known"),
   };
 }
