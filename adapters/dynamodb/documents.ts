@@ -1,5 +1,4 @@
-import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { permanent, retryable } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, present } from "../../domain/core/parse.ts";
 import { decodeText, mediaTypeOf, plainJson } from "../../domain/event/json.ts";
@@ -27,6 +26,7 @@ import {
   supersededKey,
   versionKey,
 } from "./keys.ts";
+import { queryPartition } from "./partition-query.ts";
 
 /**
  * Days that the object of superseded data is kept. A restore can bring back a document from up to 35 days ago.
@@ -185,18 +185,9 @@ export function readDocument(item: Fields): StoredDocument {
 
 /** Reads all documents of a subject; each range of dates is a document of its own. */
 export function documentReader(client: DynamoDBClient, TableName: string) {
-  return async (subject: Subject): Promise<readonly StoredDocument[]> => {
-    const query = {
-      TableName,
-      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-      ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": documentPrefix }),
-      ConsistentRead: true,
-    };
-    const found: StoredDocument[] = [];
-    for await (const { Items = [] } of paginateQuery({ client }, query)) {
-      found.push(...Items.map((item) => readDocument(readItem(item))));
-    }
-    return found;
+  return (subject: Subject): Promise<readonly StoredDocument[]> => {
+    const items = queryPartition(client, TableName, { pk: partitionOf(subject), sk: documentPrefix });
+    return Array.fromAsync(items, (item) => readDocument(readItem(item)));
   };
 }
 

@@ -1,7 +1,7 @@
-import { type DynamoDBClient, paginateQuery, paginateScan, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, paginateScan, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Failure, failureOf, retryable } from "../../domain/core/failures.ts";
-import { type Fields, textOf } from "../../domain/core/parse.ts";
+import { textOf } from "../../domain/core/parse.ts";
 import type { Body } from "../../domain/event/envelope.ts";
 import { type IncomeEvent, isUnordered } from "../../domain/event/events.ts";
 import {
@@ -25,6 +25,7 @@ import {
   partitionOf,
   readItem,
 } from "./keys.ts";
+import { queryPartition } from "./partition-query.ts";
 
 /** @returns a function that links an account to its user. Idempotent. */
 export function linkTable(write: WriteItem) {
@@ -36,27 +37,15 @@ export function linkTable(write: WriteItem) {
 
 /** Finds what is stored about users and accounts. */
 export function partitions(client: DynamoDBClient, tableName: string) {
-  const read = async (subject: Subject, prefix: string, isConsistent: boolean) => {
-    const found: Fields[] = [];
-    const query = {
-      TableName: tableName,
-      ConsistentRead: isConsistent,
-      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-      ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": prefix }),
-    };
-    for await (const { Items = [] } of paginateQuery({ client }, query)) {
-      found.push(...Items.map((item) => readItem(item)));
-    }
-    return found;
-  };
   return {
     /** Ids of the accounts that are linked to a user. */
     accountsOf: async (
       userId: string,
       { isConsistent = false }: { readonly isConsistent?: boolean } = {},
     ): Promise<readonly string[]> => {
-      const links = await read({ kind: "user", id: userId }, linkPrefix, isConsistent);
-      return links.map((link) => textOf(link, "sk").slice(linkPrefix.length));
+      const options = { ConsistentRead: isConsistent };
+      const links = queryPartition(client, tableName, linkKey(userId, ""), options);
+      return Array.fromAsync(links, (link) => textOf(readItem(link), "sk").slice(linkPrefix.length));
     },
     /** Sorted ids of all company accounts with a state. Reads the whole index of states, about 100 bytes each. */
     companyAccounts: async () => {

@@ -3,7 +3,6 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
-  paginateQuery,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
@@ -11,6 +10,7 @@ import { type Fields, fieldsOf, isFields, numberOf, optionalText, textOf } from 
 import type { Subject } from "../../domain/event/subjects.ts";
 import { isWritten, itemReader, type ReadKey } from "./batching.ts";
 import { holdKey, itemVersion, partitionOf, stateKey, subjectOfPartition, versionPrefix } from "./keys.ts";
+import { queryPartition } from "./partition-query.ts";
 import { scanTable } from "./table-scan.ts";
 
 export type LegalHold = { readonly at: string; readonly reason: string };
@@ -45,24 +45,19 @@ export function legalHolds(client: DynamoDBClient, TableName: string) {
     return isFields(state) ? optionalText(state, "userId") : undefined;
   };
   const versionsOf = async function* (subject: Subject) {
-    const query = {
-      TableName,
-      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-      ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": versionPrefix }),
+    const projection = {
       ProjectionExpression: "pk, sk, #document.supersededAt, #document.userId",
       ExpressionAttributeNames: { "#document": "document" },
-      ConsistentRead: true,
     };
-    for await (const { Items = [] } of paginateQuery({ client }, query)) {
-      for (const item of Items.map((each) => unmarshall(each))) {
-        const document = fieldsOf(item.document, "document");
-        const key = { pk: textOf(item, "pk"), sk: textOf(item, "sk") };
-        yield {
-          key,
-          supersededAt: numberOf(document, "supersededAt"),
-          userId: optionalText(document, "userId"),
-        };
-      }
+    const versions = { pk: partitionOf(subject), sk: versionPrefix };
+    for await (const stored of queryPartition(client, TableName, versions, projection)) {
+      const item = unmarshall(stored);
+      const document = fieldsOf(item.document, "document");
+      yield {
+        key: { pk: textOf(item, "pk"), sk: textOf(item, "sk") },
+        supersededAt: numberOf(document, "supersededAt"),
+        userId: optionalText(document, "userId"),
+      };
     }
   };
   const update = (key: { readonly pk: string; readonly sk: string }, expiresAt: number | undefined) =>

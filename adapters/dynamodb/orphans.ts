@@ -1,9 +1,4 @@
-import {
-  DeleteItemCommand,
-  type DynamoDBClient,
-  PutItemCommand,
-  paginateQuery,
-} from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import {
   type FoundDeletion,
@@ -13,6 +8,7 @@ import {
 } from "../../domain/reconcile/orphans.ts";
 import { itemReader } from "./batching.ts";
 import { itemVersion, orphanKey, readItem } from "./keys.ts";
+import { queryPartition } from "./partition-query.ts";
 
 export type OrphanItem = "mark" | "deletion";
 
@@ -21,19 +17,10 @@ const keptDays = 30;
 
 /** Stores what scheduled reconciliation runs found: accounts that the provider no longer lists. */
 export function orphans(client: DynamoDBClient, TableName: string) {
-  const list = async <T>(item: OrphanItem, parse: (value: unknown) => T): Promise<readonly T[]> => {
-    const { pk, sk } = orphanKey(item, "");
-    const query = {
-      TableName,
-      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-      ExpressionAttributeValues: marshall({ ":pk": pk, ":prefix": sk }),
-      ConsistentRead: true,
-    };
-    const found: T[] = [];
-    for await (const { Items = [] } of paginateQuery({ client }, query))
-      found.push(...Items.map((each) => parse(readItem(each)[item])));
-    return found;
-  };
+  const list = <T>(item: OrphanItem, parse: (value: unknown) => T): Promise<readonly T[]> =>
+    Array.fromAsync(queryPartition(client, TableName, orphanKey(item, "")), (each) =>
+      parse(readItem(each)[item]),
+    );
   const save = async (item: OrphanItem, value: OrphanMark | FoundDeletion, since: string) => {
     const expiresAt = Math.ceil(Date.parse(since) / 1000) + keptDays * 86_400;
     const Item = {

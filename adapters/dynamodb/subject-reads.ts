@@ -1,9 +1,7 @@
 import {
-  type AttributeValue,
   BatchGetItemCommand,
   type DynamoDBClient,
   GetItemCommand,
-  paginateQuery,
   paginateScan,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
@@ -13,16 +11,20 @@ import { textOf } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
+import type { Item } from "./batching.ts";
 import { readDocument } from "./documents.ts";
 import {
   documentKey,
   documentPrefix,
+  type Key,
+  linkKey,
   linkPrefix,
   partitionOf,
   readItem,
   stateKey,
   subjectOfPartition,
 } from "./keys.ts";
+import { queryPartition } from "./partition-query.ts";
 
 /** The function's role may read only these attributes (lib/reading/read-api.ts). */
 const projection = {
@@ -30,11 +32,9 @@ const projection = {
   ExpressionAttributeNames: { "#state": "state", "#document": "document" },
 };
 
-type Item = Record<string, AttributeValue>;
-
 /** Reads the states and documents of subjects, consistently. Never reads events. */
 export function subjectReads(client: DynamoDBClient, TableName: string) {
-  const get = async (key: { readonly pk: string; readonly sk: string }): Promise<Item | undefined> => {
+  const get = async (key: Key): Promise<Item | undefined> => {
     const command = new GetItemCommand({
       TableName,
       Key: marshall(key),
@@ -43,18 +43,7 @@ export function subjectReads(client: DynamoDBClient, TableName: string) {
     });
     return (await client.send(command)).Item;
   };
-  const query = async (subject: Subject, prefix: string): Promise<readonly Item[]> => {
-    const found: Item[] = [];
-    const request = {
-      TableName,
-      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-      ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": prefix }),
-      ...projection,
-      ConsistentRead: true,
-    };
-    for await (const { Items = [] } of paginateQuery({ client }, request)) found.push(...Items);
-    return found;
-  };
+  const query = (key: Key) => queryPartition(client, TableName, key, projection);
   return {
     state: async (subject: Subject) => {
       const item = await get(stateKey(subject));
@@ -64,13 +53,16 @@ export function subjectReads(client: DynamoDBClient, TableName: string) {
       const item = await get(documentKey(subject, name));
       return item && readDocument(readItem(item));
     },
-    documents: async (subject: Subject) => {
-      return (await query(subject, documentPrefix)).map((item) => readDocument(readItem(item)));
+    documents: (subject: Subject) => {
+      const items = query({ pk: partitionOf(subject), sk: documentPrefix });
+      return Array.fromAsync(items, (item) => readDocument(readItem(item)));
     },
     /** The states of a user's accounts, sorted by id. */
     accounts: async (userId: string) => {
-      const links = await query({ kind: "user", id: userId }, linkPrefix);
-      const ids = links.map((link) => textOf(readItem(link), "sk").slice(linkPrefix.length));
+      const links = query(linkKey(userId, ""));
+      const ids = await Array.fromAsync(links, (link) =>
+        textOf(readItem(link), "sk").slice(linkPrefix.length),
+      );
       const found: State[] = [];
       for (const batch of batchesOf(ids, { maxItems: 100 })) {
         const Keys = batch.map((id) => marshall(stateKey({ kind: "account", id })));
