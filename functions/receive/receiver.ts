@@ -16,10 +16,10 @@ import {
   signatureHeader,
   type WebhookSecret,
 } from "../../domain/core/webhook-secret.ts";
-import { bodyOf, envelopeVersion, identify } from "../../domain/event/envelope.ts";
+import { bodyOf, type Envelope, envelopeVersion, identify } from "../../domain/event/envelope.ts";
 import { canaryBytes, canaryIn, type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
-import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
-import { type credentialFields, inspectPayload, type Payload } from "../../domain/event/payload.ts";
+import { pickHeaders } from "../../domain/event/mapping-source.ts";
+import { type credentialFields, inspectPayload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type ReceiverDependencies = {
@@ -43,95 +43,102 @@ export type ReceiverDependencies = {
   readonly log: Log;
 };
 
+/**
+ * Receives the webhooks of one kind. Answers 2xx only once the event is durable in SQS, otherwise 4xx or 5xx,
+ * so that the provider sends it again.
+ */
+export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) {
+  const { now, requestReconciliation, log } = dependencies;
+  const lost = new LostWebhooks(now, requestReconciliation);
+  const answerForged = forgeryCheck(kind, dependencies);
+  return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
+    .onError((request) => {
+      request.response = tryAgain(kind, request.error, log);
+    })
+    .handler(
+      async (event) =>
+        answerEarly(kind, event, dependencies) ??
+        (await answerForged(event)) ??
+        accept(kind, event, dependencies, lost),
+    );
+}
+
 const methods = ["POST", "PUT"];
 /** Methods that a service uses to check that the address exists. */
 const probes = ["GET", "HEAD"];
 
-/** Answers OPTIONS with 204, probes with 200 if the settings allow them, and other methods with 405. */
-export function allowMethods({ answersProbes }: ReceiverDependencies): middy.MiddlewareObj<Event, Result> {
-  const allow = [...methods, ...(answersProbes ? probes : []), "OPTIONS"].join(", ");
-  return {
-    before: ({ event }) => {
-      const { method } = event.requestContext.http;
-      if (methods.includes(method)) return undefined;
-      if (method === "OPTIONS") return { statusCode: 204, headers: { allow } };
-      if (answersProbes && probes.includes(method)) return { statusCode: 200, headers: { allow } };
-      return answer(405, "method not allowed", { allow });
-    },
-  };
-}
-
-/** Answers 403 to a webhook from an address that the settings don't allow. */
-export function allowSources(
+/**
+ * Answers before the secret is read: other methods than those of webhooks, sources that the settings don't allow, and
+ * bodies over the limit, which are not decoded.
+ */
+function answerEarly(
   kind: WebhookKind,
-  { isAllowedSource, log }: ReceiverDependencies,
-): middy.MiddlewareObj<Event, Result> {
-  return {
-    before: ({ event }) => {
-      const source = event.requestContext.http.sourceIp;
-      if (isAllowedSource(source)) return undefined;
-      log("WEBHOOK_REFUSED", { kind, reason: "source address", source });
-      return answer(403, "forbidden");
-    },
-  };
+  event: Event,
+  { answersProbes, isAllowedSource, maxBodyBytes, log }: ReceiverDependencies,
+): Result | undefined {
+  const { body = "", isBase64Encoded } = event;
+  const { method, sourceIp } = event.requestContext.http;
+  if (!methods.includes(method)) {
+    const allow = [...methods, ...(answersProbes ? probes : []), "OPTIONS"].join(", ");
+    if (method === "OPTIONS") return { statusCode: 204, headers: { allow } };
+    if (answersProbes && probes.includes(method)) return { statusCode: 200, headers: { allow } };
+    return answer(405, "method not allowed", { allow });
+  }
+  if (!isAllowedSource(sourceIp)) return refuse(kind, event, "source address", log);
+  const bytes = Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8");
+  return bytes > maxBodyBytes ? refuse(kind, event, "body size", log) : undefined;
 }
 
-/** Answers 413 to a body over the limit, before the secret is read. */
-export function limitBody(
-  kind: WebhookKind,
-  { maxBodyBytes, log }: ReceiverDependencies,
-): middy.MiddlewareObj<Event, Result> {
-  return {
-    before: ({ event }) => {
-      const { body = "", isBase64Encoded } = event;
-      if (Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") <= maxBodyBytes) return undefined;
-      return refuseBody(kind, event, log);
-    },
-  };
-}
-
-export function refuseBody(kind: WebhookKind, { requestContext }: Event, log: Log): Result {
-  log("WEBHOOK_REFUSED", { kind, reason: "body size", source: requestContext.http.sourceIp });
-  return answer(413, "body too large");
-}
-
-/** Answers 401 unless the kind's secret and, if bodies are signed, the signature are valid. */
-export function authenticate(
+/** Answers a webhook unless the kind's secret and, if bodies are signed, the signature are valid. */
+function forgeryCheck(
   kind: WebhookKind,
   { readSecret, secretHeader, mappedHeaders, now, log }: ReceiverDependencies,
-): middy.MiddlewareObj<Event, Result> {
+) {
   // The reader returns the same object while it caches the secret.
   let checked: WebhookSecret | undefined;
   let isAuthentic: ReturnType<typeof authenticator> = () => false;
-  const refuse = (reason: string, { requestContext }: Event) => {
-    log("WEBHOOK_REFUSED", { kind, reason, source: requestContext.http.sourceIp });
-    return answer(401, "unauthorized");
-  };
-  return {
-    before: async ({ event }) => {
-      const secret = await readSecret();
-      if (secret === undefined) {
-        log("WEBHOOK_SECRET_EMPTY", { kind });
-        return answer(503, "not configured");
-      }
-      if (secret !== checked) [checked, isAuthentic] = [secret, authenticator(secret, kind)];
-      // API Gateway joins repeated headers with commas, which makes the secret invalid.
-      if (!isAuthentic(presentedIn(secretHeader, event.headers), now())) return refuse("secret", event);
-      if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
-        return refuse("signature", event);
-      // The signature covers only the body: an event must not use headers that nobody signed.
-      const isUnsigned = secret.signing !== undefined && mappedHeaders.some((name) => name in event.headers);
-      if (isUnsigned) return refuse("unsigned header", event);
-      return undefined;
-    },
+  return async (event: Event): Promise<Result | undefined> => {
+    const secret = await readSecret();
+    if (secret === undefined) {
+      log("WEBHOOK_SECRET_EMPTY", { kind });
+      return answer(503, "not configured");
+    }
+    if (secret !== checked) [checked, isAuthentic] = [secret, authenticator(secret, kind)];
+    // API Gateway joins repeated headers with commas, which makes the secret invalid.
+    if (!isAuthentic(presentedIn(secretHeader, event.headers), now()))
+      return refuse(kind, event, "secret", log);
+    if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
+      return refuse(kind, event, "signature", log);
+    // The signature covers only the body: an event must not use headers that nobody signed.
+    const isUnsigned = secret.signing !== undefined && mappedHeaders.some((name) => name in event.headers);
+    return isUnsigned ? refuse(kind, event, "unsigned header", log) : undefined;
   };
 }
 
-export function rawBodyOf({ body = "", isBase64Encoded }: Event): Buffer {
+/** The answers to webhooks that are refused, by the reason in the log. */
+const refusals = {
+  "source address": answer(403, "forbidden"),
+  "body size": answer(413, "body too large"),
+  secret: answer(401, "unauthorized"),
+  signature: answer(401, "unauthorized"),
+  "unsigned header": answer(401, "unauthorized"),
+} as const;
+
+function refuse(
+  kind: WebhookKind,
+  { requestContext }: Event,
+  reason: keyof typeof refusals,
+  log: Log,
+): Result {
+  log("WEBHOOK_REFUSED", { kind, reason, source: requestContext.http.sourceIp });
+  return refusals[reason];
+}
+
+function rawBodyOf({ body = "", isBase64Encoded }: Event): Buffer {
   return Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
 }
 
-export function answer(statusCode: number, message: string, headers: Record<string, string> = {}): Result {
+function answer(statusCode: number, message: string, headers: Record<string, string> = {}): Result {
   return {
     statusCode,
     headers: { "content-type": "application/json", ...headers },
@@ -144,7 +151,7 @@ const maxDigests = 1_000;
 const betweenRequestsInMillis = 3_600_000;
 
 /** Counts webhooks whose bodies could not be kept, within one execution environment. */
-export class LostWebhooks {
+class LostWebhooks {
   readonly #now: () => Date;
   readonly #request: () => Promise<void>;
   readonly #counts = new Map<string, number>();
@@ -178,21 +185,6 @@ export class LostWebhooks {
   }
 }
 
-/**
- * Receives the webhooks of one kind. Answers 2xx only once the event is durable in SQS, otherwise 4xx or 5xx,
- * so that the provider sends it again.
- */
-export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) {
-  const lost = new LostWebhooks(dependencies.now, dependencies.requestReconciliation);
-  return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
-    .use(answerFailures(kind, dependencies.log))
-    .use(allowMethods(dependencies))
-    .use(allowSources(kind, dependencies))
-    .use(limitBody(kind, dependencies))
-    .use(authenticate(kind, dependencies))
-    .handler((event) => accept(kind, event, dependencies, lost));
-}
-
 class BodyTooLarge extends Error {}
 
 /** The signature covers the bytes as sent; from here on the decoded body is used. */
@@ -202,7 +194,7 @@ async function accept(
   dependencies: ReceiverDependencies,
   lost: LostWebhooks,
 ): Promise<Result> {
-  const { mappedHeaders, maxBodyBytes, credentials, log } = dependencies;
+  const { mappedHeaders, maxBodyBytes, credentials, overflow, send, now, log } = dependencies;
   const headers = pickHeaders(mappedHeaders, event.headers);
   const keepNothing = async (bytes: Uint8Array, reason: string) => {
     const correlationId = identify(kind, bytes, headers);
@@ -215,7 +207,7 @@ async function accept(
   try {
     body = await plainBody(sent, event.headers, maxBodyBytes, () => new BodyTooLarge());
   } catch (error) {
-    if (error instanceof BodyTooLarge) return refuseBody(kind, event, log);
+    if (error instanceof BodyTooLarge) return refuse(kind, event, "body size", log);
     if (!(error instanceof FailureError)) throw error;
     return keepNothing(sent, "not in its content coding");
   }
@@ -223,10 +215,23 @@ async function accept(
   if (!payload.ok && mayHoldCredentials(kind, body, credentials)) return keepNothing(body, payload.error);
   const id = identify(kind, body, headers);
   try {
-    return await makeDurable({ kind, id, payload, body, headers }, dependencies);
+    const envelope: Envelope = {
+      ...{ schemaVersion: envelopeVersion, kind, id, receivedAt: now().toISOString() },
+      ...(Object.keys(headers).length > 0 && { headers }),
+      body: bodyOf(payload.ok ? payload.bytes : body),
+    };
+    const { message } = await sizedEnvelope(envelope, overflow);
+    const [failure] = payload.ok
+      ? await send(dependencies.queueUrl, [{ body: message }])
+      : await send(dependencies.deadLetterQueueUrl, [{ body: message, reason: payload.error }]);
+    if (failure !== undefined) throw new FailureError(failure);
   } catch (error) {
     return tryAgain(kind, error, log, id);
   }
+  // A canary does not show that the provider's webhooks arrive.
+  if (!isCanary(body))
+    log(payload.ok ? "WEBHOOK_ACCEPTED" : "WEBHOOK_UNREADABLE", { kind, correlationId: id });
+  return { statusCode: 202 };
 }
 
 /** Whether an unreadable body may hold credentials, which can't be removed. Bodies of users always may. */
@@ -240,55 +245,8 @@ function mayHoldCredentials(
   return kind === "users" || mayBeIn(Buffer.from(body).toString("latin1").replaceAll("\0", ""));
 }
 
-async function makeDurable(
-  {
-    kind,
-    id,
-    payload,
-    body,
-    headers,
-  }: {
-    readonly kind: WebhookKind;
-    readonly id: string;
-    readonly payload: Payload;
-    readonly body: Uint8Array;
-    readonly headers: MappedHeaders;
-  },
-  dependencies: ReceiverDependencies,
-): Promise<Result> {
-  const { send, queueUrl, deadLetterQueueUrl, now, log } = dependencies;
-  const carried = Object.keys(headers).length === 0 ? {} : { headers };
-  const { message } = await sizedEnvelope(
-    {
-      schemaVersion: envelopeVersion,
-      kind,
-      id,
-      receivedAt: now().toISOString(),
-      ...carried,
-      body: bodyOf(payload.ok ? payload.bytes : body),
-    },
-    dependencies.overflow,
-  );
-  const [failure] = payload.ok
-    ? await send(queueUrl, [{ body: message }])
-    : await send(deadLetterQueueUrl, [{ body: message, reason: payload.error }]);
-  if (failure !== undefined) throw new FailureError(failure);
-  // A canary does not show that the provider's webhooks arrive.
-  if (!isCanary(body))
-    log(payload.ok ? "WEBHOOK_ACCEPTED" : "WEBHOOK_UNREADABLE", { kind, correlationId: id });
-  return { statusCode: 202 };
-}
-
 function isCanary(body: Uint8Array): boolean {
   return body.length === canaryBytes && canaryIn(Buffer.from(body).toString()) !== undefined;
-}
-
-function answerFailures(kind: WebhookKind, log: Log): middy.MiddlewareObj<Event, Result> {
-  return {
-    onError: (request) => {
-      request.response = tryAgain(kind, request.error, log);
-    },
-  };
 }
 
 /** @param correlationId of the event; absent if the failure came before it was known */
