@@ -2,8 +2,13 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import { loggedName, loggedNameIndex, nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { AccountReadiness, Failures, UserReadiness } from "../../domain/readiness/readiness.ts";
-import { parseAccountReadiness, parseUserReadiness } from "../../domain/readiness/stored-readiness.ts";
+import type { Failures } from "../../domain/readiness/readiness.ts";
+import {
+  type AccountReadiness,
+  parseAccountReadiness,
+  parseUserReadiness,
+  type UserReadiness,
+} from "../../domain/readiness/stored-readiness.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { batchingReader, batchingWriter, type ReadKey, type WriteItem } from "./batching.ts";
 import { readDocument } from "./documents.ts";

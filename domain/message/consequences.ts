@@ -5,14 +5,8 @@ import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
 import { type DataName, type DocumentStorage, rangeOf, type SupersededObject } from "../fetch/document.ts";
 import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
-import {
-  type AccountReadiness,
-  concernsUser,
-  type ReadinessSettings,
-  statusOf,
-  type UserReadiness,
-} from "../readiness/readiness.ts";
-import type { Deadline } from "../readiness/stored-readiness.ts";
+import { concernsUser, type ReadinessSettings, statusOf } from "../readiness/readiness.ts";
+import type { AccountReadiness, Deadline, UserReadiness } from "../readiness/stored-readiness.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
 import type { State } from "../state/state.ts";

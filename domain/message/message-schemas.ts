@@ -1,5 +1,5 @@
 import { outcomes } from "../event/events.ts";
-import { missingReasons } from "../readiness/readiness.ts";
+import { missingReasons } from "../readiness/stored-readiness.ts";
 import {
   attributes,
   count,

@@ -4,7 +4,7 @@ import type { IncomeEvent, LastChange } from "../event/events.ts";
 import type { Receipts } from "../event/receipts.ts";
 import { nameOf, type Subject, subjectOf } from "../event/subjects.ts";
 import { type DataName, type Document, nameOfData, rangeOf } from "../fetch/document.ts";
-import type { AccountReadiness, UserReadiness } from "../readiness/readiness.ts";
+import type { AccountReadiness, UserReadiness } from "../readiness/stored-readiness.ts";
 import type { State } from "../state/state.ts";
 import { datesOf, hrefOfDocument, referenceOf } from "./document-reference.ts";
 import type { DataOf, Message, MessageOf } from "./message-schemas.ts";

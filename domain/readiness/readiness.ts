@@ -3,6 +3,14 @@ import { correlationOf } from "../event/events.ts";
 import type { Subject } from "../event/subjects.ts";
 import { type Document, isReadSince } from "../fetch/document.ts";
 import type { State } from "../state/state.ts";
+import type {
+  AccountReadiness,
+  Announcement,
+  missingReasons,
+  Reading,
+  SettledAccount,
+  UserReadiness,
+} from "./stored-readiness.ts";
 
 /** Requirements for an account to be ready. A connection keeps its initial settings. */
 export type ReadinessSettings = {
@@ -44,61 +52,6 @@ export function parseReadinessSettings(value: unknown): ReadinessSettings | unde
     ...present({ users }),
   };
 }
-
-export const missingReasons = ["notAnnounced", "none", "tooFewDays", "failing", "deadLetter"] as const;
-
-/** A document that was read after the connection began. Without a `digest`, the provider has no data. */
-export type Reading = {
-  readonly asOf: number;
-  readonly digest?: string;
-  readonly announced?: number;
-  readonly days?: number;
-};
-
-/** The content of an account's readiness message. */
-export type Announcement = {
-  readonly status: "ready" | "incomplete";
-  /** The version that announced it: the message's id and sequence. */
-  readonly version: number;
-  /** When the announced connection began. */
-  readonly since: number;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly documents: readonly {
-    readonly endpoint: string;
-    readonly digest: string;
-    readonly announced: number;
-  }[];
-  readonly missing: readonly {
-    readonly endpoint: string;
-    readonly reason: (typeof missingReasons)[number];
-  }[];
-};
-
-/** Which awaited endpoints were read for an account's connection. Times are milliseconds since 1970. */
-export type AccountReadiness = {
-  readonly subject: Subject;
-  /** Increases by one with each write. */
-  readonly version: number;
-  readonly userId?: string;
-  /** The last version of the account's state that changed this record. */
-  readonly stateVersion: number;
-  readonly isConnected: boolean;
-  /** Nothing is announced while the account's state is unconfirmed. */
-  readonly isConfirmed: boolean;
-  /** `SentTimestamp` of the webhook that began the connection. */
-  readonly since: number;
-  readonly deadline: number;
-  readonly endpoints: readonly string[];
-  readonly minDays?: number;
-  readonly readings: Readonly<Record<string, Reading>>;
-  /** The last announcement, possibly for an earlier connection. */
-  readonly announced?: Announcement;
-  /** The last announcement that this connection had no new data `since` then, or since its begin. */
-  readonly stale?: { readonly version: number; readonly since: number; readonly at: number };
-  /** Correlation id of what began the connection. */
-  readonly correlationId?: string;
-};
 
 /** `ended`: disconnected or deleted. */
 export function statusOf({ isConnected, announced, since }: AccountReadiness) {
@@ -303,25 +256,6 @@ function reasonOf(reading: Reading | undefined, minDays = 0): (typeof missingRea
   if (reading.digest === undefined) return "none";
   return (reading.days ?? 0) < minDays ? "tooFewDays" : undefined;
 }
-
-/** The last announcement about a user's accounts. Times are milliseconds since 1970. */
-export type UserReadiness = {
-  readonly subject: Subject;
-  /** Increases by one with each announcement: the message's id and sequence. */
-  readonly version: number;
-  readonly at: number;
-  /** By id. Without those that were erased since. */
-  readonly accounts: readonly SettledAccount[];
-  /** Correlation id of what led to the announcement. */
-  readonly correlationId?: string;
-};
-
-/** A connected account that is ready or incomplete. `since`: when its connection began. */
-export type SettledAccount = {
-  readonly accountId: string;
-  readonly status: Announcement["status"];
-  readonly since: number;
-};
 
 /** @returns undefined while the account waits or is unconfirmed, and after its connection has ended */
 function settledOf(readiness: AccountReadiness): SettledAccount | undefined {

@@ -1,7 +1,7 @@
 import { correlationOf, type IncomeEvent } from "../event/events.ts";
 import type { Receipts } from "../event/receipts.ts";
 import type { Document, DocumentStorage } from "../fetch/document.ts";
-import type { AccountReadiness, UserReadiness } from "../readiness/readiness.ts";
+import type { AccountReadiness, UserReadiness } from "../readiness/stored-readiness.ts";
 import type { State } from "./state.ts";
 
 /**

@@ -12,7 +12,7 @@ import type { Attributes } from "../../../domain/event/events.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document.ts";
 import { userOf } from "../../../domain/message/consequences.ts";
-import type { AccountReadiness, SettledAccount } from "../../../domain/readiness/readiness.ts";
+import type { AccountReadiness, SettledAccount } from "../../../domain/readiness/stored-readiness.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

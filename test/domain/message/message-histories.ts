@@ -15,7 +15,6 @@ import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { messageOfErasure, testMessage, withAttributes } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import {
-  type AccountReadiness,
   afterDocument,
   afterSilence,
   afterState,
@@ -23,8 +22,8 @@ import {
   atDeadline,
   beginConnection,
   beginsConnection,
-  type UserReadiness,
 } from "../../../domain/readiness/readiness.ts";
+import type { AccountReadiness, UserReadiness } from "../../../domain/readiness/stored-readiness.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { documentRead, eventChange, minute } from "../samples.ts";

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Document } from "../../../domain/fetch/document.ts";
 import {
-  type AccountReadiness,
   afterDocument,
   afterState,
   atDeadline,
@@ -10,6 +9,7 @@ import {
   beginsConnection,
   statusOf,
 } from "../../../domain/readiness/readiness.ts";
+import type { AccountReadiness } from "../../../domain/readiness/stored-readiness.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { account, at, eventOf } from "../samples.ts";
 

@@ -2,8 +2,6 @@ import { expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import {
-  type AccountReadiness,
-  type Announcement,
   afterDocument,
   afterSilence,
   afterState,
@@ -13,7 +11,11 @@ import {
   type Failures,
   statusOf,
 } from "../../../domain/readiness/readiness.ts";
-import { secondsUntilCheck } from "../../../domain/readiness/stored-readiness.ts";
+import {
+  type AccountReadiness,
+  type Announcement,
+  secondsUntilCheck,
+} from "../../../domain/readiness/stored-readiness.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { account, applied, at, eventOf, minute } from "../samples.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { consequencesOf, type DeriveSettings } from "../../../domain/message/consequences.ts";
-import type { AccountReadiness, UserReadiness } from "../../../domain/readiness/readiness.ts";
+import type { AccountReadiness, UserReadiness } from "../../../domain/readiness/stored-readiness.ts";
 import { eraseTaskForLateData } from "../../../domain/recovery/erasure.ts";
 import { needsRepair, repairsOfReadiness, repairsOfUserReadiness } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";

@@ -2,13 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
-import {
-  type AccountReadiness,
-  announceUser,
-  concernsUser,
-  type UserReadiness,
-  type UserRule,
-} from "../../../domain/readiness/readiness.ts";
+import { announceUser, concernsUser, type UserRule } from "../../../domain/readiness/readiness.ts";
+import type { AccountReadiness, UserReadiness } from "../../../domain/readiness/stored-readiness.ts";
 
 const user: Subject = { kind: "user", id: "u" };
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { AccountReadiness } from "../../../../domain/readiness/readiness.ts";
+import type { AccountReadiness } from "../../../../domain/readiness/stored-readiness.ts";
 import type { SubjectRecord } from "../../../../packages/cli/records/record-lookup.ts";
 import { recordData, recordText } from "../../../../packages/cli/records/record-view.ts";
 
