@@ -22,7 +22,6 @@ import {
   userOf,
 } from "../../domain/message/consequences.ts";
 import { withAttributes } from "../../domain/message/message.ts";
-import type { Message } from "../../domain/message/message-schemas.ts";
 import {
   afterDocument,
   afterState,
@@ -39,11 +38,16 @@ import {
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
 import { type Change, correlationOfChange, receivedAtOfChange } from "../../domain/state/change.ts";
+import type { State } from "../../domain/state/state.ts";
 import type { Log, LogFields } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 
 /** A record of the batch in progress: its consequences, and its failure, if any. */
 export type Step = {
+  /** Undefined if the record can't be read, is an expired item, or is a canary. */
+  readonly change?: Change;
+  /** The subjects that the change mentions. */
+  readonly subjects: readonly Subject[];
   readonly consequences: readonly Consequence[];
   /** Undefined if the record can't be read, or an earlier release wrote it. */
   readonly correlationId: string | undefined;
@@ -88,80 +92,81 @@ export type RelayDependencies = {
   readonly log: Log;
 };
 
-/** A parsed change, the subjects that it mentions, and its consequences unless one of them is erased. */
-export type Derived = {
-  /** Undefined if the record is an expired item. */
-  readonly change: Change | undefined;
-  readonly correlationId: string | undefined;
-  readonly subjects: readonly Subject[];
-  readonly consequences: readonly Consequence[];
-};
-
-/** Derives each change's consequences as if nobody were erased, or the failure of reading the change. */
-export function derive(
-  records: readonly StreamRecord[],
-  dependencies: RelayDependencies,
-): readonly (Derived | Failure)[] {
-  return records.map((record) => attempt(() => deriveOne(record, dependencies)));
-}
-
-/** Drops consequences of changes about erased subjects, which only lead to the erasure of the late data. */
-async function dropErased(
-  all: readonly (Derived | Failure)[],
-  { findErased, log }: RelayDependencies,
-): Promise<readonly Step[]> {
-  const subjects = all.flatMap((each) => ("type" in each ? [] : each.subjects));
-  // One read for the whole batch. If it fails, nothing is relayed and Lambda retries the batch.
-  const erased = await findErased(subjects).catch(failureOf);
-  if ("type" in erased) {
-    return all.map((each) => failed(erased, "type" in each ? undefined : each.correlationId));
-  }
-  const late = new Set<string>();
-  return all.map((each) => ("type" in each ? failed(each) : unlessErased(each, erased, late, log)));
-}
-
-function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: RelayDependencies): Derived {
-  // No correlation id: logs would show a canary as an event.
-  const without = (consequences: readonly Consequence[]) => {
-    return { change: undefined, correlationId: undefined, subjects: [], consequences };
-  };
-  const expired = readExpired(record);
-  if (expired !== undefined)
-    return without(expired.map((superseded) => ({ type: "removeObject", superseded })));
-  const canary = readCanary(record);
-  if (canary !== undefined) return without([{ type: "confirmCanary", id: canary }]);
-  const change = readChange(record);
-  const erasure = erasesOnDeletion ? erasureOnDeletion(change) : undefined;
-  const correlationId = correlationOfChange(change);
+/** A step of a change; without one, logs name no event. */
+function stepOf(consequences: readonly Consequence[], change?: Change): Step {
   return {
-    change,
-    correlationId,
-    subjects: subjectsIn(change),
-    consequences: [
-      ...consequencesOf(change, settings),
-      ...(erasure === undefined ? [] : [erase(erasure, correlationId)]),
-    ],
+    ...present({ change }),
+    subjects: change === undefined ? [] : subjectsIn(change),
+    consequences,
+    correlationId: change && correlationOfChange(change),
+    receivedAt: change && receivedAtOfChange(change),
+    failure: undefined,
   };
 }
 
-/** @param sent erase tasks of earlier records in the batch; each is sent once */
-function unlessErased(
-  { change, correlationId, consequences: usual }: Derived,
-  erased: ReadonlySet<string>,
-  sent: Set<string>,
-  log: Log,
-): Step {
-  const task = change && eraseTaskForLateData(change, erased);
-  if (task === undefined) {
-    const receivedAt = change && receivedAtOfChange(change);
-    return { correlationId, receivedAt, consequences: usual, failure: undefined };
+/** Derives a record's consequences as if nobody were erased, or the failure of reading it. */
+export function derive(record: StreamRecord, { erasesOnDeletion, settings }: RelayDependencies): Step {
+  try {
+    const expired = readExpired(record);
+    if (expired !== undefined)
+      return stepOf(expired.map((superseded) => ({ type: "removeObject", superseded })));
+    const canary = readCanary(record);
+    if (canary !== undefined) return stepOf([{ type: "confirmCanary", id: canary }]);
+    const change = readChange(record);
+    const erasure = erasesOnDeletion ? erasureOnDeletion(change) : undefined;
+    const erasures = erasure === undefined ? [] : [erase(erasure, correlationOfChange(change))];
+    return stepOf([...consequencesOf(change, settings), ...erasures], change);
+  } catch (error) {
+    return { ...stepOf([]), failure: failureOf(error) };
   }
-  log("ARRIVED_LATE", { correlationId });
-  const text = writeEraseTask(task);
-  const isSent = sent.has(text);
-  sent.add(text);
-  const consequences = isSent ? [] : [erase(task, correlationId)];
-  return { correlationId, receivedAt: undefined, consequences, failure: undefined };
+}
+
+/**
+ * Adds the attributes of users to messages, and drops what concerns erased subjects. All reads share a request, or two
+ * if an event names a user other than its account's.
+ */
+export async function completeSteps(
+  derived: readonly Step[],
+  { attributes, findErased, versionedRecords, log }: RelayDependencies,
+): Promise<Step[]> {
+  const [erased, users] = await Promise.all([
+    findErased(derived.flatMap(({ subjects }) => subjects)).catch(failureOf),
+    Promise.all(derived.map((step) => attributes && readUser(step, versionedRecords.loadState))),
+  ]);
+  // If the tombstones could not be read, nothing is relayed and Lambda retries the batch.
+  if ("type" in erased) return derived.map((step) => ({ ...step, consequences: [], failure: erased }));
+  const sent = new Set<string>();
+  return derived.map((step, index) => {
+    const task = step.change && eraseTaskForLateData(step.change, erased);
+    if (task === undefined) return addAttributes(step, users[index]);
+    log("ARRIVED_LATE", { correlationId: step.correlationId });
+    const text = writeEraseTask(task);
+    const consequences = sent.has(text) ? [] : [erase(task, step.correlationId)];
+    sent.add(text);
+    return { ...step, consequences, receivedAt: undefined };
+  });
+}
+
+/** The user whose attributes the step's messages carry, or the failure of reading it. */
+async function readUser(
+  { change, consequences }: Step,
+  loadState: LoadState,
+): Promise<State | Failure | undefined> {
+  if (change === undefined || !consequences.some(({ type }) => type === "publish")) return undefined;
+  return userOf(change, loadState).catch(failureOf);
+}
+
+function addAttributes(step: Step, user: State | Failure | undefined): Step {
+  if (user === undefined) return step;
+  if ("type" in user) return { ...step, failure: user };
+  const consequences = step.consequences.map((each) =>
+    each.type === "publish" ? { ...each, message: withAttributes(each.message, user) } : each,
+  );
+  return { ...step, consequences };
+}
+
+function erase(task: EraseTask, correlationId: string | undefined): Consequence {
+  return { type: "erase", task: { ...task, ...present({ correlationId }) } };
 }
 
 /** How long the webhooks behind messages took to the subscribers' queues. */
@@ -170,73 +175,6 @@ export function latenciesOf(steps: readonly Step[], now: Date): Pick<LogFields, 
   const receivedAt = published.flatMap((step) => step.receivedAt ?? []);
   if (receivedAt.length === 0) return {};
   return { latencies: { toSubscriber: millisecondsSince(receivedAt, now.getTime()) } };
-}
-
-function erase(task: EraseTask, correlationId: string | undefined): Consequence {
-  return { type: "erase", task: { ...task, ...present({ correlationId }) } };
-}
-
-function failed(failure: Failure, correlationId?: string): Step {
-  return { correlationId, receivedAt: undefined, consequences: [], failure };
-}
-
-function attempt<T>(run: () => T): T | Failure {
-  try {
-    return run();
-  } catch (error) {
-    return failureOf(error);
-  }
-}
-
-/**
- * Adds the attributes of users to messages, and drops what concerns erased subjects. All reads share a request.
- */
-export async function stepsOf(
-  derived: readonly (Derived | Failure)[],
-  dependencies: RelayDependencies,
-): Promise<Step[]> {
-  const { attributes, versionedRecords } = dependencies;
-  const [steps, found] = await Promise.all([
-    dropErased(derived, dependencies),
-    attributes && readAttributes(derived, versionedRecords.loadState),
-  ]);
-  return steps.map((step) => (found ? addAttributes(step, found) : step));
-}
-
-/**
- * Maps each message to a copy with its user's attributes, or to the failure of reading them. Reads a batch's
- * attributes in one request, or two if an event names a user other than its account's.
- */
-async function readAttributes(
-  derived: readonly (Derived | Failure)[],
-  loadState: LoadState,
-): Promise<ReadonlyMap<Message, Message | Failure>> {
-  const found = new Map<Message, Message | Failure>();
-  const reads = derived.map(async (each) => {
-    if ("type" in each || each.change === undefined) return;
-    const messages = each.consequences.flatMap((consequence) =>
-      consequence.type === "publish" ? [consequence.message] : [],
-    );
-    if (messages.length === 0) return;
-    const user = await userOf(each.change, loadState).catch(failureOf);
-    for (const message of messages) {
-      if (user !== undefined) found.set(message, "type" in user ? user : withAttributes(message, user));
-    }
-  });
-  await Promise.all(reads);
-  return found;
-}
-
-function addAttributes(step: Step, found: ReadonlyMap<Message, Message | Failure>): Step {
-  let { failure } = step;
-  const consequences = step.consequences.map((consequence): Consequence => {
-    const message = consequence.type === "publish" ? found.get(consequence.message) : undefined;
-    if (consequence.type !== "publish" || message === undefined) return consequence;
-    if ("specversion" in message) return { ...consequence, message };
-    failure ??= message;
-    return consequence;
-  });
-  return { ...step, consequences, failure };
 }
 
 export type Readiness = {

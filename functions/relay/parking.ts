@@ -3,7 +3,7 @@ import type { ParkedBatch, StreamRecord } from "../../adapters/streams/change-st
 import { failureOf } from "../../domain/core/failures.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
-import { derive, latenciesOf, type RelayDependencies, type Step, stepsOf } from "./derive.ts";
+import { completeSteps, derive, latenciesOf, type RelayDependencies, type Step } from "./derive.ts";
 
 /** Younger records are not marked: they have hardly been tried, and each mark costs a write. */
 const unmarkedInSeconds = 60;
@@ -102,8 +102,8 @@ async function resend(
   publish: Publish,
   dependencies: RelayDependencies,
 ): Promise<readonly Step[] | string> {
-  const derived = derive(await parked.read(), dependencies);
-  const steps = await stepsOf(derived, dependencies);
+  const derived = (await parked.read()).map((record) => derive(record, dependencies));
+  const steps = await completeSteps(derived, dependencies);
   const unread = steps.find(({ failure }) => failure !== undefined)?.failure;
   if (unread !== undefined) return unread.reason;
   const [refused] = await publish(

@@ -12,7 +12,7 @@ import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
 import { deliver, type OutgoingText } from "../runtime/subscriber-queues.ts";
 import {
-  type Derived,
+  completeSteps,
   derive,
   followAccounts,
   followReadiness,
@@ -20,7 +20,6 @@ import {
   type Readiness,
   type RelayDependencies,
   type Step,
-  stepsOf,
 } from "./derive.ts";
 import { logParked, runMarked } from "./parking.ts";
 
@@ -49,10 +48,10 @@ async function relayBatch(
   parks: boolean,
   dependencies: RelayDependencies,
 ): Promise<DynamoDBBatchResponse> {
-  const derived = derive(records, dependencies);
+  const derived = records.map((record) => derive(record, dependencies));
   // Concurrent reads share one request. States of erased subjects are read too, but not used.
   const [steps, revise] = await Promise.all([
-    stepsOf(derived, dependencies),
+    completeSteps(derived, dependencies),
     dependencies.versionedRecords.readAhead(statesIn(derived)),
   ]);
   await writeInside(steps, revise, dependencies);
@@ -68,10 +67,10 @@ async function relayBatch(
   return firstFailed(records, steps, dependencies.log);
 }
 
-function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
-  return derived
-    .flatMap((each) => ("type" in each ? [] : each.consequences))
-    .flatMap((consequence) => (consequence.type === "applyEvent" ? [consequence.subject] : []));
+function statesIn(steps: readonly Step[]): readonly Subject[] {
+  return steps.flatMap(({ consequences }) =>
+    consequences.flatMap((each) => (each.type === "applyEvent" ? [each.subject] : [])),
+  );
 }
 
 /** Writes states and readiness, those of a partition in order. */
