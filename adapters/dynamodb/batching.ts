@@ -24,25 +24,12 @@ const maxKeys = 100;
 const maxReadAttempts = 4;
 
 /**
- * Reads items consistently, in as few requests as the limits allow. Missing items are left out.
- * @param keys without duplicates, which DynamoDB rejects
+ * Reads items consistently. Missing items are left out.
+ * @param keys for one request, without duplicates, which DynamoDB rejects
  * @param attributes to read; absent: all
  * @throws retryable failure if DynamoDB does not answer for every key: an unread item must not pass for a missing one
  */
 async function batchGet(
-  client: DynamoDBClient,
-  tableName: string,
-  keys: readonly Key[],
-  attributes?: readonly string[],
-): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  for (const batch of batchesOf(keys, { maxItems: maxKeys })) {
-    found.push(...(await readSome(client, tableName, batch, attributes)));
-  }
-  return found;
-}
-
-async function readSome(
   client: DynamoDBClient,
   tableName: string,
   keys: readonly Key[],
@@ -90,7 +77,9 @@ export function batchingReader(
     const items = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
       // Later calls must not get the result of this read.
       open = undefined;
-      const found = await batchGet(client, tableName, [...keys.values()], attributes);
+      const found: Item[] = [];
+      for (const batch of batchesOf([...keys.values()], { maxItems: maxKeys }))
+        found.push(...(await batchGet(client, tableName, batch, attributes)));
       return new Map(found.map((item) => [nameOf({ pk: item.pk?.S, sk: item.sk?.S }), item]));
     });
     return { keys, items };

@@ -89,32 +89,32 @@ export type TaskRun = {
   readonly untilReady: () => Promise<void>;
 };
 
-/** A task with the SQS metadata of its message. Times are milliseconds since 1970. */
-export type Delivered<Task extends FetchTask = FetchTask> = Omit<DeliveredTask, "since"> & {
+/**
+ * A task with the SQS metadata of its message. Times are milliseconds since 1970. `since` is a document task's own, else
+ * SQS's `SentTimestamp`.
+ */
+export type Delivered<Task extends FetchTask = FetchTask> = DeliveredTask & {
   readonly task: Task;
-  /** SQS's `SentTimestamp`. */
-  readonly sentAt: number;
   readonly receives: number;
 };
 
 /** The result of a task: `skipped` if there was nothing left to do. */
 export type TaskResult = "done" | "skipped" | Failure;
 
-type Task = Delivered<DocumentTask> & Pick<DocumentTask, "since">;
+type Task = Delivered<DocumentTask>;
 
 /**
  * Reads a document and stores it. One call covers all of its open tasks.
- * @param delivered tasks of one document, in the order of their messages
+ * @param tasks of one document, in the order of their messages
  * @returns the result of each task
  * @throws a failure that applies to all tasks
  */
 export async function fetchDocument(
-  delivered: readonly Delivered<DocumentTask>[],
+  tasks: readonly Task[],
   dependencies: FetcherDependencies,
   { timeLeft, pageMutex, untilReady }: TaskRun,
 ): Promise<readonly TaskResult[]> {
   const { client, provider, documents, keptPages, clock } = dependencies;
-  const tasks = delivered.map((each): Task => ({ ...each, since: each.task.since }));
   const [firstTask] = tasks;
   if (firstTask === undefined) return [];
   // Before any read: while the provider is down, a task is retried many times.

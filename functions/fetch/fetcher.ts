@@ -213,7 +213,7 @@ function deliveredTask(task: FetchTask, { messageId, attributes }: SQSRecord): D
   return {
     task,
     messageId,
-    sentAt: Number(attributes.SentTimestamp),
+    since: task.type === "fetchDocument" ? task.since : Number(attributes.SentTimestamp),
     firstReceivedAt: Number(attributes.ApproximateFirstReceiveTimestamp),
     receives: Number(attributes.ApproximateReceiveCount),
   };

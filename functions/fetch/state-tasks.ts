@@ -57,7 +57,7 @@ export async function startFetch(
 
 /** Requests documents of an account, unless they were read after SQS received the task's message. */
 export async function requestDocuments(
-  { task, messageId, sentAt }: Delivered<StateTask>,
+  { task, messageId, since }: Delivered<StateTask>,
   endpoints: readonly string[],
   { send, queues }: FetcherDependencies,
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function requestDocuments(
   if (endpoints.length === 0) return;
   // With the message id, SQS doesn't drop a later request with a newer `since` as a duplicate.
   const cause = { cause: `start.${version}.${messageId}`, correlationId, userId };
-  const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, sentAt, cause));
+  const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, since, cause));
   assertSent(await send(queues.fetch.url, tasks.map(fetchTaskMessage)));
 }
 
@@ -102,7 +102,7 @@ export async function verifyStart(
   dependencies: FetcherDependencies,
 ): Promise<TaskResult> {
   const { subject, correlationId } = check.task;
-  const { messageId, sentAt: since, firstReceivedAt, receives } = check;
+  const { messageId, since, firstReceivedAt, receives } = check;
   const { versionedRecords, documents, provider, readDocuments, startEndpoints, clock, log } = dependencies;
   const waitUntilDue = (now: number) => {
     const wait = Math.ceil((since - now) / 1000 + dependencies.readAfterSeconds);
