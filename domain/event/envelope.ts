@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import { permanent } from "../core/failures.ts";
-import { checkSchemaVersion, fieldsOf, numberOf, parseJson, parseTexts, textOf } from "../core/parse.ts";
+import {
+  checkSchemaVersion,
+  fieldsOf,
+  numberOf,
+  parseJson,
+  parseTexts,
+  present,
+  textOf,
+} from "../core/parse.ts";
 import { type EventAttributes, isWebhookKind, parseAttributes, type WebhookKind } from "./events.ts";
 import { jsonText } from "./json.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
@@ -31,37 +39,30 @@ export type Body =
   | { readonly type: "facts"; readonly facts: EventAttributes };
 
 /** The message that the receiver or reconciliation sends to the consumer, through queues and DLQs. */
-export type Envelope = {
-  readonly schemaVersion: typeof envelopeVersion;
-  readonly kind: WebhookKind;
-  /** The event's identity, see `identify`. */
-  readonly id: string;
-  readonly receivedAt: string;
-  /** The headers that the mapping reads; absent if it reads none. */
-  readonly headers?: MappedHeaders;
-  /** The body is one element of a webhook's list, so it is one event and is not split again. */
-  readonly isElement?: true;
-  readonly body: Body;
-};
+export type Envelope = ReturnType<typeof readEnvelope>;
 
 export function writeEnvelope(envelope: Envelope): string {
   return jsonText(envelope);
 }
 
 /** @throws permanent failure naming the invalid field; retryable if a later release wrote the envelope */
-export function readEnvelope(text: string): Envelope {
+export function readEnvelope(text: string) {
   const fields = fieldsOf(parseJson(text, "the envelope"), "the envelope");
   checkSchemaVersion(fields.schemaVersion, envelopeVersion);
-  if (!isWebhookKind(fields.kind)) throw permanent("kind: expected one of the webhook kinds");
-  return {
+  const { kind, headers } = fields;
+  if (!isWebhookKind(kind)) throw permanent("kind: expected one of the webhook kinds");
+  return present({
     schemaVersion: envelopeVersion,
-    kind: fields.kind,
+    kind,
+    /** The event's identity, see `identify`. */
     id: textOf(fields, "id"),
     receivedAt: textOf(fields, "receivedAt"),
-    ...(fields.headers === undefined ? {} : { headers: parseTexts(fields.headers, "headers") }),
-    ...(fields.isElement === true ? { isElement: true } : {}),
+    /** The headers that the mapping reads; absent if it reads none. */
+    headers: headers === undefined ? undefined : parseTexts(headers, "headers"),
+    /** The body is one element of a webhook's list, so it is one event and is not split again. */
+    isElement: fields.isElement === true ? true : undefined,
     body: parseBody(fields.body),
-  };
+  });
 }
 
 /** @throws permanent failure naming the field that is wrong */

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, numberOf, present, textsOf } from "../core/parse.ts";
+import { type Fields, fieldsOf, numberOf, optionalNumber, present, textsOf } from "../core/parse.ts";
 import { correlationOf } from "../event/events.ts";
 import type { Subject } from "../event/subjects.ts";
 import { type Document, isReadSince } from "../fetch/document.ts";
@@ -13,14 +13,7 @@ import type {
 } from "./stored-readiness.ts";
 
 /** Requirements for an account to be ready. A connection keeps its initial settings. */
-export type ReadinessSettings = {
-  readonly endpoints: readonly string[];
-  readonly deadlineSeconds: number;
-  /** Days that the `income` document must cover. */
-  readonly minDays?: number;
-  /** Which connected accounts of a user must be ready or incomplete; defaults to `all`. */
-  readonly users?: UserRule;
-};
+export type ReadinessSettings = NonNullable<ReturnType<typeof parseReadinessSettings>>;
 
 export const userRules = ["all", "any"] as const;
 export type UserRule = (typeof userRules)[number];
@@ -37,20 +30,23 @@ export function parseAwaited(value: unknown) {
 }
 
 function awaitedIn(fields: Fields) {
-  const minDays = fields.minDays === undefined ? undefined : numberOf(fields, "minDays");
-  return { endpoints: textsOf(fields, "endpoints"), ...present({ minDays }) };
+  return present({
+    endpoints: textsOf(fields, "endpoints"),
+    /** Days that the `income` document must cover. */
+    minDays: optionalNumber(fields, "minDays"),
+  });
 }
 
 /** @returns undefined if the stage does not have the setting. @throws permanent failure naming the field */
-export function parseReadinessSettings(value: unknown): ReadinessSettings | undefined {
+export function parseReadinessSettings(value: unknown) {
   if (value === undefined) return undefined;
   const fields = fieldsOf(value, "readiness");
-  const users = userRules.find((rule) => rule === fields.users);
-  return {
+  return present({
     ...awaitedIn(fields),
     deadlineSeconds: numberOf(fields, "deadlineSeconds"),
-    ...present({ users }),
-  };
+    /** Which connected accounts of a user must be ready or incomplete; defaults to `all`. */
+    users: userRules.find((rule) => rule === fields.users),
+  });
 }
 
 /** `ended`: disconnected or deleted. */

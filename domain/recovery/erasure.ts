@@ -57,52 +57,7 @@ export const objectsReadBy: Readonly<Partial<Record<EraseTask["next"], RefusedKi
 };
 
 /** What to erase, and the progress. */
-export type EraseTask = {
-  readonly schemaVersion: typeof eraseTaskVersion;
-  readonly subject: Subject;
-  /**
-   * Subjects mentioned together with this one: accounts that may belong to it, or users whose records may
-   * mention it.
-   */
-  readonly namedWith: readonly Subject[];
-  /** Accounts that belong to the subject according to an event or the account's own state. */
-  readonly claimed: readonly Subject[];
-  readonly cause: (typeof eraseCauses)[number];
-  /** Id of the erasure's report; absent if nobody tracks it. */
-  readonly id?: string;
-  /** Correlation id of the change that caused it; absent for an operator's erasure, which uses `id`. */
-  readonly correlationId?: string;
-  /** The second pass removes data that running functions wrote during the first. */
-  readonly pass: 1 | 2;
-  readonly next: (typeof eraseSteps)[number];
-  /** The subject and everything that belongs to it. Empty before these are found. */
-  readonly erased: readonly Subject[];
-  /**
-   * Whether the subject is known, by a record, a tombstone or removed data. Only then is the erasure
-   * announced and logged.
-   */
-  readonly isFound: boolean;
-  /** Only count what would be erased. */
-  readonly isDryRun: boolean;
-  /** Whether to erase despite a legal hold. */
-  readonly isDespiteHold?: true;
-  /** Whether to search dead letters, large bodies and undelivered changes, too. */
-  readonly isThorough: boolean;
-  readonly removed: Removed;
-  /** Queues that could not be searched, because of too many dead letters or other readers. */
-  readonly incomplete: readonly string[];
-  /** Kinds of objects that S3 refused to return in this pass. The erasure stays open until it does. */
-  readonly refused: readonly RefusedKind[];
-  /**
-   * Everything else is done. The second pass repeats the steps that read objects, and fails while S3 refuses
-   * any.
-   */
-  readonly isWaiting?: true;
-  /** Number of times that this pass has searched the dead letters. */
-  readonly searches: number;
-  /** The last large body that this pass has checked; absent before the first. */
-  readonly lastBody?: string;
-};
+export type EraseTask = ReturnType<typeof readEraseTask>;
 
 /** Counts by kind: items (`events`, …), objects (`bodies`, …) and dead letters (`dead letters`, …). */
 export type Removed = Readonly<Record<string, number>>;
@@ -225,38 +180,59 @@ export function writeEraseTask(task: EraseTask): string {
 }
 
 /** @throws permanent failure naming the field */
-export function readEraseTask(text: string): EraseTask {
+export function readEraseTask(text: string) {
   const fields = fieldsOf(parseJson(text, "the erase task"), "the erase task");
   checkSchemaVersion(fields.schemaVersion, eraseTaskVersion);
   const cause = eraseCauses.find((each) => each === fields.cause);
   if (cause === undefined) throw permanent(`cause: expected one of ${eraseCauses.join(", ")}`);
   const next = eraseSteps.find((each) => each === fields.next);
   if (next === undefined) throw permanent(`next: expected one of ${eraseSteps.join(", ")}`);
-  const texts = {
-    id: optionalText(fields, "id"),
-    correlationId: optionalText(fields, "correlationId"),
-    lastBody: optionalText(fields, "lastBody"),
-  };
-  return {
+  return present({
     schemaVersion: eraseTaskVersion,
     subject: parseSubject(fields.subject),
+    /**
+     * Subjects mentioned together with this one: accounts that may belong to it, or users whose records may
+     * mention it.
+     */
     namedWith: subjectsOf(fields, "namedWith"),
+    /** Accounts that belong to the subject according to an event or the account's own state. */
     claimed: subjectsOf(fields, "claimed"),
     cause,
-    ...present(texts),
+    /** Id of the erasure's report; absent if nobody tracks it. */
+    id: optionalText(fields, "id"),
+    /** Correlation id of the change that caused it; absent for an operator's erasure, which uses `id`. */
+    correlationId: optionalText(fields, "correlationId"),
+    /** The last large body that this pass has checked; absent before the first. */
+    lastBody: optionalText(fields, "lastBody"),
+    /** The second pass removes data that running functions wrote during the first. */
     pass: fields.pass === 2 ? 2 : 1,
     next,
+    /** The subject and everything that belongs to it. Empty before these are found. */
     erased: subjectsOf(fields, "erased"),
+    /**
+     * Whether the subject is known, by a record, a tombstone or removed data. Only then is the erasure
+     * announced and logged.
+     */
     isFound: fields.isFound === true,
+    /** Only count what would be erased. */
     isDryRun: fields.isDryRun === true,
-    ...(fields.isDespiteHold === true && { isDespiteHold: true }),
+    /** Whether to erase despite a legal hold. */
+    isDespiteHold: fields.isDespiteHold === true ? true : undefined,
+    /** Whether to search dead letters, large bodies and undelivered changes, too. */
     isThorough: fields.isThorough === true,
     removed: parseRemoved(fields.removed),
+    /** Queues that could not be searched, because of too many dead letters or other readers. */
     incomplete: parseIncomplete(fields.incomplete),
+    /** Kinds of objects that S3 refused to return in this pass. The erasure stays open until it does. */
     refused: parseRefused(fields.refused),
-    ...(fields.isWaiting === true && { isWaiting: true }),
+    /**
+     * Everything else is done. The second pass repeats the steps that read objects, and fails while S3 refuses
+     * any.
+     */
+    isWaiting: fields.isWaiting === true ? true : undefined,
+    /** Number of times that this pass has searched the dead letters. */
     searches: numberOf(fields, "searches"),
-  };
+  });
 }
 
 function subjectsOf(fields: Fields, name: string): readonly Subject[] {

@@ -1,5 +1,5 @@
 import { permanent } from "../core/failures.ts";
-import { type Fields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
+import { type Fields, optionalNumber, optionalText, present, textOf } from "../core/parse.ts";
 
 /** The operator actions that are recorded. */
 export const operatorActs = [
@@ -21,36 +21,26 @@ export const actOutcomes = ["begun", "done", "failed"] as const;
 export type ActOutcome = (typeof actOutcomes)[number];
 
 /** An operator's action, without content and without anybody's id. */
-export type OperatorAct = {
-  readonly id: string;
-  /** ISO 8601 in UTC. */
-  readonly at: string;
-  /** ARN of the caller, from AWS. */
-  readonly who: string;
-  readonly act: OperatorActName;
-  /** Target of the action: a queue, a subscriber, a kind of record. */
-  readonly target: string;
-  /** Digest of the subject's name under the stage's erasure key. Anyone who knows the id can find it. */
-  readonly subject?: string;
-  /** The operator's reason, if the action requires one. */
-  readonly reason?: string;
-  readonly outcome: ActOutcome;
-  /** Number of affected items; present when the action is done. */
-  readonly count?: number;
-};
+export type OperatorAct = ReturnType<typeof parseOperatorAct>;
 
 /** @throws permanent failure naming the invalid field */
-export function parseOperatorAct(fields: Fields): OperatorAct {
-  return present<OperatorAct>({
+export function parseOperatorAct(fields: Fields) {
+  return present({
     id: textOf(fields, "id"),
+    /** ISO 8601 in UTC. */
     at: textOf(fields, "at"),
+    /** ARN of the caller, from AWS. */
     who: textOf(fields, "who"),
     act: oneOf(fields, "act", operatorActs),
+    /** Target of the action: a queue, a subscriber, a kind of record. */
     target: textOf(fields, "target"),
+    /** Digest of the subject's name under the stage's erasure key. Anyone who knows the id can find it. */
     subject: optionalText(fields, "subject"),
+    /** The operator's reason, if the action requires one. */
     reason: optionalText(fields, "reason"),
     outcome: oneOf(fields, "outcome", actOutcomes),
-    count: fields.count === undefined ? undefined : numberOf(fields, "count"),
+    /** Number of affected items; present when the action is done. */
+    count: optionalNumber(fields, "count"),
   });
 }
 
