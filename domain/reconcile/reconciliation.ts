@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
+import {
+  fieldsOf,
+  isFields,
+  numberOf,
+  optionalNumber,
+  optionalText,
+  present,
+  textOf,
+} from "../core/parse.ts";
 import { type Continuation, parseContinuation } from "../fetch/paging.ts";
 import type { Missed } from "./missed.ts";
 
@@ -38,41 +46,7 @@ export function addCounts(counts: Partial<Counts>, more: Partial<Counts>): Count
 }
 
 /** One run through the provider's list: the checkpoint from which the next tick continues. */
-export type Run = {
-  /** Number of writes. Each write requires the previous version. */
-  readonly version: number;
-  /** ISO 8601; identifies the run. */
-  readonly startedAt: string;
-  /** Whether the schedule started it. Only scheduled runs find deletions. */
-  readonly isScheduled: boolean;
-  /** When the previous scheduled run started. */
-  readonly previousAt?: string;
-  /** The period of lost webhooks that caused the run; absent if it has another cause. */
-  readonly missed?: Missed;
-  /** When the last run caused by lost webhooks started, and the end of the period it covered. */
-  readonly lastMissed?: { readonly startedAt: string; readonly until: string };
-  /** Number of accounts that the last complete run listed. */
-  readonly sizeBefore: number;
-  readonly endedAt?: string;
-  /** Why the run ended before the end of the list; absent if it did not. */
-  readonly failure?: string;
-  /** Where the current page starts; absent for the first page. */
-  readonly page?: Continuation;
-  /** The mark of the last compared user on that page, or company account; absent before the first. */
-  readonly after?: string;
-  /**
-   * Whether to read documents again that were last read more than a day before the run, because their
-   * webhooks may have been lost.
-   */
-  readonly rereads?: true;
-  /** Whether all users are compared, and the company accounts, which the provider does not list, follow. */
-  readonly companies?: true;
-  /** Number of ticks that failed at the user after that one; absent if none did. */
-  readonly stalls?: number;
-  /** When the provider said to call again (ISO 8601), if an answer was not ready. */
-  readonly notBefore?: string;
-  readonly counts: Counts;
-};
+export type Run = ReturnType<typeof parseRun>;
 
 /** Correlation id of data that a run read again. A missed event has its own id. */
 export function correlationOfRun(startedAt: string): string {
@@ -190,24 +164,41 @@ export function driftOfRun({ counts: { missing, conflicting, orphaned } }: Run):
 }
 
 /** @throws permanent failure naming the field */
-export function parseRun(value: unknown): Run {
+export function parseRun(value: unknown) {
   const fields = fieldsOf(value, "run");
   const counts = fieldsOf(fields.counts, "run.counts");
-  return present<Run>({
+  return present({
+    /** Number of writes. Each write requires the previous version. */
     version: numberOf(fields, "version"),
+    /** ISO 8601; identifies the run. */
     startedAt: textOf(fields, "startedAt"),
+    /** Whether the schedule started it. Only scheduled runs find deletions. */
     isScheduled: fields.isScheduled === true,
+    /** When the previous scheduled run started. */
     previousAt: optionalText(fields, "previousAt"),
+    /** The period of lost webhooks that caused the run; absent if it has another cause. */
     missed: fields.missed === undefined ? undefined : parseMissed(fields.missed),
+    /** When the last run caused by lost webhooks started, and the end of the period it covered. */
     lastMissed: fields.lastMissed === undefined ? undefined : parseLastMissed(fields.lastMissed),
+    /** Number of accounts that the last complete run listed. */
     sizeBefore: numberOf(fields, "sizeBefore"),
     endedAt: optionalText(fields, "endedAt"),
+    /** Why the run ended before the end of the list; absent if it did not. */
     failure: optionalText(fields, "failure"),
+    /** Where the current page starts; absent for the first page. */
     page: isFields(fields.page) ? parseContinuation(fields.page) : undefined,
+    /** The mark of the last compared user on that page, or company account; absent before the first. */
     after: optionalText(fields, "after"),
-    rereads: fields.rereads === true || undefined,
-    companies: fields.companies === true || undefined,
-    stalls: fields.stalls === undefined ? undefined : numberOf(fields, "stalls"),
+    /**
+     * Whether to read documents again that were last read more than a day before the run, because their
+     * webhooks may have been lost.
+     */
+    rereads: fields.rereads === true ? true : undefined,
+    /** Whether all users are compared, and the company accounts, which the provider does not list, follow. */
+    companies: fields.companies === true ? true : undefined,
+    /** Number of ticks that failed at the user after that one; absent if none did. */
+    stalls: optionalNumber(fields, "stalls"),
+    /** When the provider said to call again (ISO 8601), if an answer was not ready. */
     notBefore: optionalText(fields, "notBefore"),
     counts: countsOf((name) => numberOf(counts, name)),
   });
@@ -218,7 +209,7 @@ function parseMissed(value: unknown): Missed {
   return { from: textOf(fields, "from"), until: textOf(fields, "until") };
 }
 
-function parseLastMissed(value: unknown): NonNullable<Run["lastMissed"]> {
+function parseLastMissed(value: unknown) {
   const fields = fieldsOf(value, "run.lastMissed");
-  return { startedAt: textOf(fields, "startedAt"), until: textOf(fields, "until") };
+  return { startedAt: textOf(fields, "startedAt"), until: textOf(fields, "until") } as const;
 }

@@ -3,15 +3,7 @@ import type { WebhookKind } from "../event/events.ts";
 import type { Run } from "./reconciliation.ts";
 
 /** A request for a run, because webhooks were lost. */
-export type RunRequest = {
-  readonly version: number;
-  /** When the first webhook that no run has covered was lost, ISO 8601. */
-  readonly since: string;
-  /** When the latest webhook was lost, ISO 8601. */
-  readonly until: string;
-  /** Whether one of them may have announced data, so that documents must be read again. */
-  readonly rereads: boolean;
-};
+export type RunRequest = ReturnType<typeof parseRunRequest>;
 
 /** Lost webhooks start at most one run in this time. */
 const betweenRunsInMillis = 3_600_000;
@@ -65,12 +57,15 @@ export function requestRun(
 }
 
 /** @throws permanent failure naming the field */
-export function parseRunRequest(value: unknown): RunRequest {
+export function parseRunRequest(value: unknown) {
   const fields = fieldsOf(value, "request");
   return {
     version: numberOf(fields, "version"),
+    /** When the first webhook that no run has covered was lost, ISO 8601. */
     since: textOf(fields, "since"),
+    /** When the latest webhook was lost, ISO 8601. */
     until: textOf(fields, "until"),
+    /** Whether one of them may have announced data, so that documents must be read again. */
     rereads: fields.rereads === true,
-  };
+  } as const;
 }

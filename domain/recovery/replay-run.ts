@@ -1,53 +1,37 @@
 import { type Fields, fieldsOf, numberOf, optionalText, present, textOf } from "../core/parse.ts";
-import { parseSubject, type Subject } from "../event/subjects.ts";
+import { parseSubject } from "../event/subjects.ts";
 import type { ReplaySelection } from "../state/replay.ts";
 
 /** A replay in progress: its selection and position. */
-export type ReplayRun = {
-  /** The `replayid` of its messages. */
-  readonly id: string;
-  /** Increases with each step. If two processes continue one replay, the second write fails. */
-  readonly version: number;
-  readonly selection: ReplaySelection;
-  /** Absent: the whole table. */
-  readonly subject?: Subject;
-  /** Names of the recipients. */
-  readonly subscribers: readonly string[];
-  /** Whether to include messages that a subscriber's filter excludes. */
-  readonly allTypes: boolean;
-  /** Messages per second, over all subscribers. */
-  readonly rate: number;
-  /** The key of the last processed item; absent before the first. */
-  readonly after?: { readonly pk: string; readonly sk: string };
-  readonly counts: ReplayCounts;
-};
+export type ReplayRun = ReturnType<typeof parseReplayRun>;
 
-export type ReplayCounts = {
-  /** Number of items read. */
-  readonly examined: number;
-  /** Number of distinct messages that were sent again. */
-  readonly messages: number;
-  /** Number of events that are not processed yet, so that their messages are still to be sent. */
-  readonly pending: number;
-  /** Number of messages sent, by subscriber. */
-  readonly sent: Readonly<Record<string, number>>;
-};
+export type ReplayCounts = ReplayRun["counts"];
 
 /** @throws permanent failure naming the field */
-export function parseReplayRun(value: unknown): ReplayRun {
+export function parseReplayRun(value: unknown) {
   const fields = fieldsOf(value, "replay");
-  const { subscribers } = fields;
-  return present<ReplayRun>({
+  return present({
+    /** The `replayid` of its messages. */
     id: textOf(fields, "id"),
+    /** Increases with each step. If two processes continue one replay, the second write fails. */
     version: numberOf(fields, "version"),
     selection: parseSelection(fieldsOf(fields.selection, "selection")),
+    /** Absent: the whole table. */
     subject: fields.subject === undefined ? undefined : parseSubject(fields.subject),
-    subscribers: Array.isArray(subscribers) ? subscribers.map(String) : [],
+    /** Names of the recipients. */
+    subscribers: parseSubscribers(fields.subscribers),
+    /** Whether to include messages that a subscriber's filter excludes. */
     allTypes: fields.allTypes === true,
+    /** Messages per second, over all subscribers. */
     rate: numberOf(fields, "rate"),
+    /** The key of the last processed item; absent before the first. */
     after: fields.after === undefined ? undefined : parseKey(fieldsOf(fields.after, "after")),
     counts: parseCounts(fieldsOf(fields.counts, "counts")),
   });
+}
+
+function parseSubscribers(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function parseSelection(fields: Fields): ReplaySelection {
@@ -58,16 +42,23 @@ function parseSelection(fields: Fields): ReplaySelection {
   });
 }
 
-function parseKey(fields: Fields): { pk: string; sk: string } {
-  return { pk: textOf(fields, "pk"), sk: textOf(fields, "sk") };
+function parseKey(fields: Fields) {
+  return { pk: textOf(fields, "pk"), sk: textOf(fields, "sk") } as const;
 }
 
-function parseCounts(fields: Fields): ReplayCounts {
-  const sent = fieldsOf(fields.sent, "sent");
+function parseCounts(fields: Fields) {
   return {
+    /** Number of items read. */
     examined: numberOf(fields, "examined"),
+    /** Number of distinct messages that were sent again. */
     messages: numberOf(fields, "messages"),
+    /** Number of events that are not processed yet, so that their messages are still to be sent. */
     pending: numberOf(fields, "pending"),
-    sent: Object.fromEntries(Object.keys(sent).map((name) => [name, numberOf(sent, name)])),
-  };
+    /** Number of messages sent, by subscriber. */
+    sent: parseSent(fieldsOf(fields.sent, "sent")),
+  } as const;
+}
+
+function parseSent(fields: Fields): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, numberOf(fields, name)]));
 }
