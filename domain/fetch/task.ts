@@ -43,6 +43,22 @@ export type StateTask = Common & {
 /** A call to make to the provider. */
 export type FetchTask = DocumentTask | StateTask;
 
+const taskNames: Readonly<Record<FetchTask["type"], string>> = {
+  startFetch: "fetch start",
+  fetchDocument: "document fetch",
+  fetchState: "state fetch",
+  verifyStart: "start check",
+};
+
+/** The name of a task's type for operators. A type that only a later release knows keeps its own. */
+export function taskName(type: string): string {
+  return isTaskType(type) ? taskNames[type] : type;
+}
+
+function isTaskType(type: string): type is FetchTask["type"] {
+  return Object.hasOwn(taskNames, type);
+}
+
 export type TaskCause = {
   readonly cause: string;
   readonly correlationId?: string | undefined;

@@ -2,6 +2,7 @@ import { type Fields, isFields, optionalText, parseJson } from "../core/parse.ts
 import { type Envelope, readEnvelope } from "../event/envelope.ts";
 import { isWebhookKind } from "../event/events.ts";
 import { nameOf, parseSubject } from "../event/subjects.ts";
+import { taskName } from "../fetch/task.ts";
 import { readEraseTask } from "./erasure.ts";
 
 /** A message that could not be processed, from a dead-letter queue or the archive of dead letters. */
@@ -70,7 +71,7 @@ export function nextRedriveCount(text: string | undefined, run: string): string 
  * sender.
  */
 export type DeadLetterContent = {
-  /** `users event`, `fetchDocument task`, `erasure`, a message's type, or `unreadable`. */
+  /** `users event`, `document fetch task`, `erasure`, a message's type, or `unreadable`. */
   readonly what: string;
   /** Id of the event or message; the subject of a task or erasure. */
   readonly id?: string;
@@ -95,7 +96,7 @@ function eventContent({ kind, id }: Fields, text: string): DeadLetterContent | u
 function taskContent({ type, subject: whose }: Fields): DeadLetterContent | undefined {
   const subject = orUndefined(() => parseSubject(whose));
   if (typeof type !== "string" || subject === undefined) return undefined;
-  return { what: `${type} task`, id: nameOf(subject) };
+  return { what: `${taskName(type)} task`, id: nameOf(subject) };
 }
 
 function messageContent(fields: Fields): DeadLetterContent | undefined {

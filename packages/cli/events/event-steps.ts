@@ -1,3 +1,4 @@
+import { taskName } from "../../../domain/fetch/task.ts";
 import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import type { LogEntry } from "../logs/log-entries.ts";
 
@@ -129,7 +130,7 @@ function reasonOf({ reason }: LogEntry): string {
 }
 
 function taskOf({ task }: LogEntry): string {
-  return typeof task === "string" ? task : "";
+  return typeof task === "string" ? taskName(task) : "";
 }
 
 function typeIn(entries: readonly LogEntry[], id: string): string | undefined {

@@ -144,7 +144,7 @@ export async function documentOfEvent(
 
 export type EventDeadLetter = {
   readonly queue: string;
-  /** The type of message: `users event`, `read task`, or a message's type. */
+  /** The type of message: `users event`, `document fetch task`, or a message's type. */
   readonly what: string;
   readonly id?: string;
   readonly reason?: string;

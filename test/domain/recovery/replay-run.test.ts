@@ -82,7 +82,12 @@ describe("what a dead letter is about", () => {
 
   it("is reported for a task: its kind and its subject", () => {
     const task = stateTask("fetchState", { kind: "account", id: "a" }, 3, {});
-    expect(contentOfDeadLetter(writeTask(task))).toEqual({ what: "fetchState task", id: "account/a" });
+    expect(contentOfDeadLetter(writeTask(task))).toEqual({ what: "state fetch task", id: "account/a" });
+  });
+
+  it("is reported for a task of a later release: the type that it has", () => {
+    const later = { type: "fetchPage", subject: { kind: "account", id: "a" } };
+    expect(contentOfDeadLetter(JSON.stringify(later))).toEqual({ what: "fetchPage task", id: "account/a" });
   });
 
   it("is reported for an erasure: its subject", () => {

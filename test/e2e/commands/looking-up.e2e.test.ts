@@ -208,7 +208,7 @@ describe("looking up, on the running stack", () => {
           {
             step: "dead letter",
             done: false,
-            detail: expect.stringMatching(/^of fetch: fetchDocument task .*422/),
+            detail: expect.stringMatching(/^of fetch: document fetch task .*422/),
           },
         ]);
       }

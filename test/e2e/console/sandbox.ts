@@ -86,7 +86,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
     );
     expect(texts[0]).toBe("webhook in its queue");
     expect(texts[1]).toBe("stored endpoint.updated");
-    expect(texts.some((text) => /^call \d+ to the provider fetchDocument: answered$/.test(text))).toBe(true);
+    expect(texts.some((text) => /^call \d+ to the provider document fetch: answered$/.test(text))).toBe(true);
     const times = await steps
       .locator("time:first-of-type")
       .evaluateAll((all) => all.map((each) => each.getAttribute("datetime") ?? ""));

@@ -34,7 +34,7 @@ describe("the steps of an event by the functions' logs", () => {
       [at(1), "webhook", "in its queue"],
       [at(2), "stored", "endpoint.updated"],
       [at(3), "relayed", "1 task"],
-      [at(4), "provider", "fetchDocument: answered"],
+      [at(4), "provider", "document fetch: answered"],
       [at(5), "sent", "to all, 3 messages for 2 events"],
       [at(5), "sent", "to data, at most 3 messages for 2 events"],
     ]);
@@ -59,7 +59,7 @@ describe("the steps of an event by the functions' logs", () => {
         isFailure: true,
       },
       { at: at(20), step: "waits", detail: "the provider is down: 10 s", againAt: at(30) },
-      { at: at(30), step: "provider", call: 2, detail: "fetchDocument: answered" },
+      { at: at(30), step: "provider", call: 2, detail: "document fetch: answered" },
     ]);
   });
 
