@@ -5,32 +5,27 @@ import { type Fields, fieldsOf, optionalText, parseJson, present, textOf } from 
  * The secret from which `valueOfKind` derives the webhooks' secret header. During a rotation, the previous
  * value stays valid.
  */
-export type WebhookSecret = {
-  readonly current: string;
-  readonly previous?: { readonly value: string; readonly until: string };
-  /** If set, each body must also be signed with it. */
-  readonly signing?: string;
-  /** The previous signing secret, accepted during a rotation. */
-  readonly previousSigning?: { readonly value: string; readonly until: string };
-};
+export type WebhookSecret = NonNullable<ReturnType<typeof parseWebhookSecret>>;
 
 /**
  * Parses the secret's string: `{"current": text, "previous"?: text, "previousUntil"?: ISO time, "signing"?:
  * text, "previousSigning"?: text, "previousSigningUntil"?: ISO time}`.
  * @returns undefined if there is no current value; the caller must then reject every call (fail closed)
  */
-export function parseWebhookSecret(text: string): WebhookSecret | undefined {
+export function parseWebhookSecret(text: string) {
   const fields = fieldsOf(parseJson(text, "the webhook secret"), "the webhook secret");
   const current = optionalText(fields, "current");
   if (current === undefined) return undefined;
   const before = (name: "previous" | "previousSigning") => {
     const [value, until] = [optionalText(fields, name), optionalText(fields, `${name}Until`)];
-    return value === undefined || until === undefined ? undefined : { value, until };
+    return value === undefined || until === undefined ? undefined : ({ value, until } as const);
   };
-  return present<WebhookSecret>({
+  return present({
     current,
     previous: before("previous"),
+    /** If set, each body must also be signed with it. */
     signing: optionalText(fields, "signing"),
+    /** The previous signing secret, accepted during a rotation. */
     previousSigning: before("previousSigning"),
   });
 }

@@ -16,26 +16,15 @@ import { type DataName, parseDataName } from "./document.ts";
 /** The task version that this release writes. */
 export const fetchTaskVersion = 2;
 
-/** Fields of every task in the fetch queue. */
-type Common = {
-  readonly schemaVersion: typeof fetchTaskVersion;
-  readonly subject: Subject;
-  /** The subject's user, if known. No call is made for an erased user. */
-  readonly userId?: string;
-  /** What caused the task, such as one receipt of an event. The same cause sends the same task. */
-  readonly cause: string;
-  /** Correlation id of the cause; see `correlationOf`. */
-  readonly correlationId?: string;
-};
-
 /** Reads a document. Skipped if the document was read after `since` (milliseconds since 1970). */
-export type DocumentTask = Common & DataName & { readonly type: "fetchDocument"; readonly since: number };
+export type DocumentTask = ReturnType<typeof common> &
+  DataName & { readonly type: "fetchDocument"; readonly since: number };
 
 /**
  * Starts a data fetch, fetches a state, or verifies that the provider answered a start. `version` is that of the
  * state that caused it. `verifyStart` counts from when SQS received it, after the provider accepted the start.
  */
-export type StateTask = Common & {
+export type StateTask = ReturnType<typeof common> & {
   readonly type: "startFetch" | "fetchState" | "verifyStart";
   readonly version: number;
 };
@@ -94,8 +83,18 @@ export function stateTask(
   return { ...common(subject, { ...ids, cause: String(version) }), type: task, version };
 }
 
-function common(subject: Subject, { cause, correlationId, userId }: TaskCause): Common {
-  return { schemaVersion: fetchTaskVersion, subject, cause, ...present({ correlationId, userId }) };
+/** Fields of every task in the fetch queue. */
+function common(subject: Subject, { cause, correlationId, userId }: TaskCause) {
+  return present({
+    schemaVersion: fetchTaskVersion,
+    subject,
+    /** What caused the task, such as one receipt of an event. The same cause sends the same task. */
+    cause,
+    /** Correlation id of the cause; see `correlationOf`. */
+    correlationId,
+    /** The subject's user, if known. No call is made for an erased user. */
+    userId,
+  });
 }
 
 export function writeTask(task: FetchTask): string {

@@ -27,13 +27,7 @@ export type ListReader = ListExpressions & {
 };
 
 /** A user or an account as the provider lists it. Times are ISO 8601. */
-export type Listed = {
-  readonly id: string;
-  readonly createdAt?: string;
-  readonly updatedAt?: string;
-  readonly connected?: boolean;
-  readonly datasourceId?: string;
-};
+export type Listed = ReturnType<typeof readListed>;
 
 /** @throws permanent failure naming the setting */
 export function parseListReader(name: string, value: unknown, ids: unknown): ListReader {
@@ -70,7 +64,7 @@ export function readSlice(
  * Reads one item of a list. Ids have the same form as in events, so that both name the same user or account.
  * @throws permanent failure naming the setting, never the value
  */
-export function readListed(reader: ListReader, item: unknown, search: Search): Listed {
+export function readListed(reader: ListReader, item: unknown, search: Search) {
   const { name, ids } = reader;
   const at = (field: keyof ListExpressions) => {
     const expression = reader[field];
@@ -82,7 +76,7 @@ export function readListed(reader: ListReader, item: unknown, search: Search): L
     const value = at(field);
     return readTime(isRawNumber(value) ? value.rawJSON : value)?.time;
   };
-  return present<Listed>({
+  return present({
     id,
     createdAt: timeAt("createdAt"),
     updatedAt: timeAt("updatedAt"),
