@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { addressedTo } from "../../../domain/message/document-reference.ts";
 import {
   messageOfDocument,
   messageOfEndpointEvent,
@@ -208,5 +209,24 @@ describe("a subscriber", () => {
     expect(wanting("user.*", "data.updated")("data.updated")).toBe(true);
     expect(wanting("account.c.*")("account.connected")).toBe(false);
     expect(wanting("*.deleted")("account.deleted")).toBe(false);
+  });
+});
+
+describe("a message to one subscriber", () => {
+  const functionArn = "arn:aws:lambda:eu-central-1:123456789012:function:read";
+  const hrefTo = (documentsUrl: string) => {
+    const message = addressedTo(messageOfDocument(read, { source, documentsUrl }), "risk");
+    return message.type === "data.updated" ? message.data.document?.href : undefined;
+  };
+
+  it("names the alias of the function that reads its documents", () => {
+    const path = `/v1/accounts/${accountId}/`;
+    expect(hrefTo(`${functionArn}/`)).toContain(`${functionArn}:risk${path}`);
+    expect(hrefTo("https://reads.example/arn:x/")).toContain(`https://reads.example/arn:x${path}`);
+  });
+
+  it("is the same for all if it has no document", () => {
+    const message = present(messageOfState(applied([connected]), source));
+    expect(addressedTo(message, "risk")).toEqual(message);
   });
 });

@@ -128,6 +128,10 @@ describe("a subject", () => {
       "references of XML",
       (any) => `<o>${[..."{", ...padded(any)].map((c) => `&#${c.charCodeAt(0)};`).join("")}</o>`,
     ],
+    [
+      "hexadecimal references of XML",
+      (any) => `<o>${[...padded(any)].map((c) => `&#x${c.charCodeAt(0).toString(16)};`).join("")}</o>`,
+    ],
     ["an attribute in HTML", (any) => `<a data-x="{&quot;holder&quot;:&quot;${any}&quot;}">`],
     ["UTF-16", (any) => Buffer.from(`{"holder":"${any}"`, "utf16le").toString()],
   ];
