@@ -2,13 +2,6 @@ import type { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
 import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { type MetricQuery, type Point, readMetrics } from "../aws/metric-points.ts";
 
-/**
- * Queue metrics that only CloudWatch has. SQS measures each queue that was used within six hours once a minute, free
- * of charge; CloudWatch is some minutes behind.
- * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
- */
-export type QueueMetrics = ReturnType<typeof queueMetrics>;
-
 /** Message counts by the start of a period, in seconds since 1970. */
 export type Series = readonly (readonly [at: number, count: number])[];
 export type QueueTraffic = { readonly sent: Series; readonly received: Series };
@@ -21,6 +14,11 @@ const hour = 60 * minute;
 const lately = 15 * minute;
 const twoWeeks = 14 * 24 * hour;
 
+/**
+ * Queue metrics that only CloudWatch has. SQS measures each queue that was used within six hours once a minute, free
+ * of charge; CloudWatch is some minutes behind.
+ * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
+ */
 export function queueMetrics(client: CloudWatchClient, now: () => Date) {
   /** A metric's points for each queue in the last `seconds`, latest first. */
   const read = async (queueUrls: readonly string[], { metric, stat, period }: Wanted, seconds: number) => {

@@ -4,7 +4,6 @@ import {
 } from "@aws-sdk/client-lambda";
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { type EventSource, eventSources } from "../../../adapters/sqs/event-sources.ts";
-import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { isWebhookKind } from "../../../domain/event/events.ts";
 import { commandLine, oneLine, spanText } from "../core/text.ts";
 import {
@@ -71,14 +70,10 @@ export function checkDeadLetterCount(
 export const readerCheck: Check = {
   name: "subscribers' readers",
   examine: async ({ deployment, clients, now }) => {
-    const subscribers = subscriberQueues(deployment);
-    const [statuses, asked] = await Promise.all([
-      queueStatuses(subscribers, clients, () => now),
-      queueMetrics(clients.cloudWatch, () => now).lastAsked(subscribers.map(({ queueUrl }) => queueUrl)),
-    ]);
+    const statuses = await queueStatuses(subscriberQueues(deployment), clients, () => now);
     return found(
-      statuses.flatMap((status, index) => {
-        const last = asked.get(subscribers[index]?.queueUrl ?? "")?.getTime() ?? 0;
+      statuses.flatMap((status) => {
+        const last = status.lastPolledAt === undefined ? 0 : Date.parse(status.lastPolledAt);
         const isRead = now.getTime() - last < 1_000 * longestSilenceInSeconds;
         return checkReader(status, isRead, deployment.local !== undefined);
       }),

@@ -1,4 +1,4 @@
-import { type QueueMetrics, queueDepth, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
+import { queueDepth, queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
 import { fieldsOf, parseJson, present, textOf } from "../../../domain/core/parse.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { parseSubscribers, type Subscriber } from "../../../domain/message/message.ts";
@@ -108,6 +108,8 @@ export type QueueStatus = {
   readonly retentionSeconds: number;
   /** Messages wait for a subscriber that has not polled within two weeks. */
   readonly neverRead?: true;
+  /** When the subscriber last polled it. Only known while messages wait. */
+  readonly lastPolledAt?: string;
 };
 
 /** Depths come from SQS, ages and times from CloudWatch (docs/adr/0008). */
@@ -124,7 +126,10 @@ export async function queueStatuses(
     Promise.all(all.map(async (url) => [url, await queueDepth(sqs, url)] as const)),
   ]);
   const depthOf = new Map(depths);
-  const unread = await neverRead(queues, (url) => depthOf.get(url)?.waiting ?? 0, metrics);
+  const held = queues
+    .filter(({ isOwn, queueUrl }) => isOwn !== true && (depthOf.get(queueUrl)?.waiting ?? 0) > 0)
+    .map(({ queueUrl }) => queueUrl);
+  const polled = held.length === 0 ? new Map<string, Date>() : await metrics.lastAsked(held);
   return queues.map(({ name, queueUrl, deadLetterQueueUrl }) => {
     const { waiting = 0, inFlight = 0, retentionSeconds = 0 } = depthOf.get(queueUrl) ?? {};
     const dead = depthOf.get(deadLetterQueueUrl);
@@ -139,21 +144,9 @@ export async function queueStatuses(
         oldestSeconds: waiting + inFlight === 0 ? undefined : ages.get(queueUrl),
         oldestDeadLetterSeconds: deadLetters === 0 ? undefined : ages.get(deadLetterQueueUrl),
         lastSentAt: lastSent.get(queueUrl)?.toISOString(),
+        lastPolledAt: polled.get(queueUrl)?.toISOString(),
       }),
-      ...(unread.has(queueUrl) && { neverRead: true as const }),
+      ...(held.includes(queueUrl) && !polled.has(queueUrl) && { neverRead: true as const }),
     };
   });
-}
-
-async function neverRead(
-  queues: readonly WorkQueue[],
-  waiting: (queueUrl: string) => number,
-  metrics: QueueMetrics,
-): Promise<ReadonlySet<string>> {
-  const held = queues
-    .filter(({ isOwn, queueUrl }) => isOwn !== true && waiting(queueUrl) > 0)
-    .map(({ queueUrl }) => queueUrl);
-  if (held.length === 0) return new Set();
-  const asked = await metrics.lastAsked(held);
-  return new Set(held.filter((url) => !asked.has(url)));
 }

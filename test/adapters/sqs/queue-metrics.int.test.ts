@@ -91,11 +91,13 @@ test("a subscriber's queue with messages and without receive calls was never rea
     await usedQueue("was-read"),
     await emptyQueue("never-sent"),
   ];
-  await sqs.send(new ReceiveMessageCommand({ QueueUrl: read, VisibilityTimeout: 0 }));
+  await sqs.send(new ReceiveMessageCommand({ QueueUrl: read }));
+  await sqs.send(new SendMessageCommand({ QueueUrl: read, MessageBody: "two" }));
   const queueOf = (queueUrl: string) => ({ name: "users", queueUrl, deadLetterQueueUrl: empty });
   const queues = [...[unread, read, empty].map(queueOf), { ...queueOf(own), isOwn: true as const }];
   const statuses = await queueStatuses(queues, { sqs, cloudWatch: cloudwatch }, () => new Date());
   expect(statuses.map(({ neverRead }) => neverRead)).toEqual([true, undefined, undefined, undefined]);
+  expect(statuses.map(({ lastPolledAt }) => lastPolledAt !== undefined)).toEqual([false, true, false, false]);
 });
 
 describe("the alarms of a stack", () => {
