@@ -56,11 +56,12 @@ function Asking({ error }: { readonly error: string | undefined }) {
 
 function Numbers({ latency }: { readonly latency: Latency | undefined }) {
   const aMinuteAgo = new Date(Date.now() - 60_000).toISOString();
+  const isOpenForAMinute = performance.now() >= 60_000;
   const received = happenings.value.filter(
     ({ happening: { at, what } }) => at > aMinuteAgo && what.startsWith("received"),
   ).length;
   const facts = [
-    ["events in the last minute", number(received)],
+    [isOpenForAMinute ? "events in the last minute" : "events since this page was opened", number(received)],
     ["to subscriber p50, 15 min", secondsText(latency?.toSubscriber.p50)],
     ["to subscriber p99, 15 min", secondsText(latency?.toSubscriber.p99)],
     ["to document p50, 15 min", secondsText(latency?.toDocument.p50)],
