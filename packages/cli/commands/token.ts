@@ -133,21 +133,21 @@ export async function refreshToken(operation: Operation, { now = false }: Refres
   const expiresAt = token.isSet ? token.expiresAt : undefined;
   terminal.result(
     { stage, outcome, ...(expiresAt !== undefined && { expiresAt }) },
-    `${outcomes[outcome]} It ${lifetimeText(expiresAt, new Date())}.`,
+    `${outcomes[outcome]} It ${lifetimeText(expiresAt, new Date())}.${outcome === "kept" ? refreshAnyway : ""}`,
   );
 }
 
+const refreshAnyway = " To refresh it anyway: npx income-events token refresh --now";
 const setNewOne = "Set a new one: npx income-events token set < token.txt";
 
 const outcomes: Readonly<Record<RefreshOutcome, string>> = {
   refreshed: "The token was refreshed.",
-  kept: "The token was kept because it is not close to expiry. To refresh it anyway: npx income-events token refresh --now",
+  kept: "The token was kept because it is not close to expiry.",
   unchanged: "The provider gave no newer token; the present one was kept.",
   unproven:
     "The provider gave a new token, and failed when it was tried. It is tried again in each run, and takes over " +
     "when half of the margin before its end is left. The present one was kept.",
-  paced:
-    "The present token was kept, for a refresh was asked for less than a minute ago. Try again in a minute.",
+  paced: "The token was kept because a refresh was requested less than a minute ago. Try again in a minute.",
   overtaken: "The token was set by an operator or another run meanwhile.",
   discarded: `The provider gave a new token and refused it at its first call; the present one stays. ${setNewOne}`,
   refused: `The provider refuses to refresh the token. ${setNewOne}`,
