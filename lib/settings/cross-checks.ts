@@ -46,7 +46,7 @@ export const crossChecks: readonly CrossCheck[] = [
     reads: ["production", "divideDurationsBy"],
     holds: ({ production, divideDurationsBy }) => !production || divideDurationsBy === 1,
     path: ["divideDurationsBy"],
-    error: "shortens every wait, which a production stage can't afford; set it to 1, or leave it out",
+    error: "shortens every wait, which is not allowed in a production stage; set it to 1, or leave it out",
   },
   ...(["sandbox", "production"] as const).map(
     (environment): CrossCheck => ({
@@ -135,8 +135,8 @@ export const crossChecks: readonly CrossCheck[] = [
       !production || alarms.topicArn !== undefined || alarms.emails !== undefined,
     path: ["alarms"],
     error:
-      "notify nobody, which a production stage can't afford; write " +
-      '{"emails": ["on-call@your.company"]}, or {"topicArn": "arn:aws:sns:…"} for a topic that is there',
+      "notify nobody, which is not allowed in a production stage; write " +
+      '{"emails": ["on-call@your.company"]}, or {"topicArn": "arn:aws:sns:…"} for an existing topic',
   },
   {
     reads: ["encryption", "subscribers"],

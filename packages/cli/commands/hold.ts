@@ -93,7 +93,9 @@ async function clear(operation: Operation, subject: Subject, reason: string): Pr
   });
   terminal.result(
     { stage, subject, versions },
-    `The hold on the ${subject.kind} ${subject.id} is ended. ${versions} versions expire ${days} days after they were superseded.`,
+    `The legal hold on the ${subject.kind} ${subject.id} has ended.${
+      versions === 0 ? "" : ` Versions that expire ${days} days after they were superseded: ${versions}.`
+    }`,
   );
 }
 

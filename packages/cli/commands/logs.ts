@@ -33,7 +33,7 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   const since = sinceFlag(flags.since, new Date()) ?? "";
   const level = choiceFlag("--level", flags.level, logLevels);
   if (id !== undefined && id.length < shortestId)
-    throw CommandError.usage(`<id> ${id}: give ${shortestId} characters of it at least.`);
+    throw CommandError.usage(`<id> ${id}: give at least ${shortestId} characters of it.`);
   const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };
   const search = { since: new Date(since), ...(id !== undefined && { pattern: patternOf(id) }) };
   const entries = selectEntries(await stageLogLines(operation, search), filter);

@@ -113,7 +113,8 @@ function repairReport({ failures, table }: Parts, dryRun: boolean): RepairReport
   return { data, text: lines.join("\n"), isComplete: left.length === 0 };
 }
 
-function failuresText({ batches, changes }: RepairedFailures, dryRun: boolean): string {
+function failuresText({ batches, changes, kept }: RepairedFailures, dryRun: boolean): string {
+  if (batches + kept.length === 0) return "No undelivered changes.";
   const what = `${changes} changes in ${batches} batches that the relay did not deliver`;
   return dryRun
     ? `Found ${what}. Nothing was done.`

@@ -27,7 +27,7 @@ export function checkSelection(selection: Selection): void {
   }
   const { id } = selection;
   if (id !== undefined && id.length < shortestId)
-    throw CommandError.usage(`--id ${id}: give ${shortestId} characters of it at least.`);
+    throw CommandError.usage(`--id ${id}: give at least ${shortestId} characters of it.`);
 }
 
 export function isSelected(deadLetter: DeadLetter, { reason, id }: Selection): boolean {

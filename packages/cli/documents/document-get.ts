@@ -127,7 +127,8 @@ function plain(value: unknown): unknown {
 }
 
 export function changesText(changes: DocumentChanges | null): string {
-  if (changes === null) return "No version before it is kept: see retention.documentVersionsDays.";
+  if (changes === null)
+    return "No previous version is retained. The setting retention.documentVersionsDays retains versions.";
   const { version, observedAt, count, changes: shown } = changes;
   const title = `Against version ${version} of ${observedAt}`;
   if (count === 0) return `${title} no value differs: only the order or the spacing of the text does.`;

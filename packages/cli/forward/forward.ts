@@ -149,7 +149,7 @@ export function parseTarget(text: string): URL {
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "")
     return url;
   throw CommandError.usage(
-    `--to ${JSON.stringify(text)} is no address to post to: write one such as http://localhost:3000/events, without a password.`,
+    `--to ${JSON.stringify(text)} is not an address to post to: write one such as http://localhost:3000/events, without a password.`,
   );
 }
 

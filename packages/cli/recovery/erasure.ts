@@ -83,7 +83,7 @@ async function follow(
 }
 
 function progressText({ step, removed, subjects }: ErasureReport, isDryRun: boolean): string {
-  return `${isDryRun ? "Found" : "Removed"} so far, of ${subjects} users and accounts: ${sumOf(removed)}. Next: ${step}.`;
+  return `${isDryRun ? "Found" : "Removed"} so far: ${sumOf(removed)}. Users and accounts: ${subjects}. Next: ${step}.`;
 }
 
 export function sumOf(removed: Removed): number {

@@ -58,7 +58,7 @@ describe("divideDurationsBy", () => {
       provider: { baseUrls: { sandbox: "https://api.income-provider.com" } },
     };
     expect(() => parseSettings({ ...production, divideDurationsBy: 2 }, "f.json")).toThrow(
-      "divideDurationsBy: shortens every wait, which a production stage can't afford; set it to 1",
+      "divideDurationsBy: shortens every wait, which is not allowed in a production stage; set it to 1",
     );
     expect(() => parseSettings({ ...production, divideDurationsBy: 1 }, "f.json")).not.toThrow();
   });

@@ -49,7 +49,7 @@ describe("a choice of dead letters", () => {
   });
 
   it("is refused if an id is too short or no dead letter has it", () => {
-    expect(() => checkSelection({ id: "messag" })).toThrow("give 8 characters of it at least");
+    expect(() => checkSelection({ id: "messag" })).toThrow("give at least 8 characters of it");
     expect(() => checkFound({ id: "message-3" }, 0, "users")).toThrow("No dead letter of users has an id");
     expect(() => checkFound({ id: "message-1" }, 1, "users")).not.toThrow();
     expect(() => checkFound({ reason: "422" }, 0, "users")).not.toThrow();

@@ -175,7 +175,7 @@ describe("an address", () => {
   it.each(["", "localhost:3000", "file:///etc/passwd", "http://", "http://me:secret@localhost/"])(
     "is refused if it is %j, naming the flag",
     (text) => {
-      expect(() => parseTarget(text)).toThrow(/^--to .* is no address to post to/);
+      expect(() => parseTarget(text)).toThrow(/^--to .* is not an address to post to/);
     },
   );
 });
