@@ -7,7 +7,7 @@ import { type DataName, type Document, nameOfData, rangeOf } from "../fetch/docu
 import type { AccountReadiness, UserReadiness } from "../readiness/stored-readiness.ts";
 import type { State } from "../state/state.ts";
 import { datesOf, hrefOfDocument, referenceOf } from "./document-reference.ts";
-import type { DataOf, Message, MessageOf } from "./message-schemas.ts";
+import type { DataOf, Message } from "./message-schemas.ts";
 
 /**
  * The tag of a subscriber's two queues; its value is the pipeline's name. A production stage retains the
@@ -204,36 +204,6 @@ function subjectOfDocument(subject: Subject, name: DataName): string {
   return `${nameOf(subject)}/${nameOfData(name, "/")}`;
 }
 
-/** A sequence that no version reaches, because nothing about a subject is newer than its erasure. */
-const lastSequence = "9".repeat(20);
-
-/**
- * Announces that a subject was erased. Returns the same message each time.
- * @param erasedAt time of the first erasure, ISO 8601
- * @param correlationId id of what caused the erasure
- */
-export function messageOfErasure(
-  subject: Subject,
-  erasedAt: string,
-  source: string,
-  correlationId?: string,
-): Message {
-  const { kind, id } = subject;
-  const common = { source, subject: nameOf(subject), version: 0 };
-  const attributes = {
-    ...attributesOf(common, `${common.subject}.erased.${erasedAt}`, erasedAt, correlationId),
-    sequence: lastSequence,
-  };
-  switch (kind) {
-    case "user":
-      return { ...attributes, type: "user.erased", data: { userId: id } };
-    case "account":
-      return { ...attributes, type: "account.erased", data: { accountId: id } };
-    case "company-account":
-      return { ...attributes, type: "company-account.erased", data: { companyAccountId: id } };
-  }
-}
-
 function timeOf({ time, receivedAt }: IncomeEvent): string {
   return time ?? receivedAt;
 }
@@ -345,30 +315,5 @@ export function messageOfUserReadiness(
         return { accountId, status, connectedSince: new Date(since).toISOString() };
       }),
     },
-  };
-}
-
-/**
- * A test message in CloudEvents 1.0 that announces nothing.
- * @param subscriber the only recipient, regardless of its filter
- * @param source the stage's CloudEvents `source`
- */
-export function testMessage(
-  id: string,
-  subscriber: string,
-  source: string,
-  at: Date,
-): MessageOf<"subscriber.test"> {
-  return {
-    specversion: "1.0",
-    id,
-    source,
-    type: "subscriber.test",
-    subject: `subscriber/${subscriber}`,
-    time: at.toISOString(),
-    datacontenttype: "application/json",
-    // A later test has a higher sequence.
-    sequence: String(at.getTime()).padStart(20, "0"),
-    data: { test: true },
   };
 }

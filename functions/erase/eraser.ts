@@ -4,7 +4,7 @@ import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts
 import type { StepOutcome } from "../../adapters/erasure/tombstones.ts";
 import { FailureError, retryable } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import { messageOfErasure } from "../../domain/message/message.ts";
+import { messageOfErasure } from "../../domain/message/erasure-message.ts";
 import {
   addRemoved,
   correlationOfErasure,

@@ -5,8 +5,10 @@ import { type Subject, subjectOf } from "../../domain/event/subjects.ts";
 import { documentAfter } from "../../domain/fetch/document.ts";
 import { documentTask } from "../../domain/fetch/task.ts";
 import { consequencesOf } from "../../domain/message/consequences.ts";
-import { messageOfErasure, testMessage, withAttributes } from "../../domain/message/message.ts";
+import { messageOfErasure } from "../../domain/message/erasure-message.ts";
+import { withAttributes } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
+import { testMessage } from "../../domain/message/test-message.ts";
 import {
   afterDocument,
   afterSilence,

@@ -12,8 +12,10 @@ import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import { type DocumentTask, groupOf } from "../../../domain/fetch/task.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
-import { messageOfErasure, testMessage, withAttributes } from "../../../domain/message/message.ts";
+import { messageOfErasure } from "../../../domain/message/erasure-message.ts";
+import { withAttributes } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
+import { testMessage } from "../../../domain/message/test-message.ts";
 import {
   afterDocument,
   afterSilence,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { testMessage } from "../../../domain/message/message.ts";
+import { testMessage } from "../../../domain/message/test-message.ts";
 import { readMessage } from "../../../packages/subscriber/read-message.ts";
 
 const at = new Date("2026-11-21T12:00:00Z");

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { parkedBatches } from "../../../adapters/streams/change-stream.ts";
 import type { Failure } from "../../../domain/core/failures.ts";
-import { testMessage } from "../../../domain/message/message.ts";
+import { testMessage } from "../../../domain/message/test-message.ts";
 import { publisher, retryWaitsMs } from "../../../functions/runtime/subscriber-queues.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture, source } from "../support/relay-fixture.ts";
