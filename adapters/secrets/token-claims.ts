@@ -1,5 +1,5 @@
 import { decodeJwt } from "jose/jwt/decode";
-import type { TokenLifetime } from "../../domain/fetch/token.ts";
+import type { TokenLifetime } from "../../domain/fetch/token-lifetime.ts";
 
 /** Reads a JWT's lifetime without verifying its signature, which is the provider's job. */
 export function readTokenLifetime(token: string): TokenLifetime {

@@ -4,6 +4,7 @@ import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secr
 import { FailureError, failureOf, isRefusedCall, permanent } from "../../domain/core/failures.ts";
 import { fieldsOf, isFields, optionalText, parseJson, textOf } from "../../domain/core/parse.ts";
 import { type ApiAnswer, Unauthorized } from "../../domain/fetch/answer.ts";
+import type { TokenVersion } from "../../domain/fetch/token.ts";
 import {
   hasTokenForm,
   isHalfMarginGone,
@@ -15,8 +16,7 @@ import {
   remainingInSeconds,
   succeeds,
   type TokenLifetime,
-  type TokenVersion,
-} from "../../domain/fetch/token.ts";
+} from "../../domain/fetch/token-lifetime.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
 
 export type RefresherDependencies = {

@@ -8,7 +8,7 @@ import {
   maxTokenBytes,
   parseRefreshOutcome,
   type RefreshOutcome,
-} from "../../../domain/fetch/token.ts";
+} from "../../../domain/fetch/token-lifetime.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

@@ -8,7 +8,7 @@ import {
   isShortLived,
   maxTokenBytes,
   succeeds,
-} from "../../../domain/fetch/token.ts";
+} from "../../../domain/fetch/token-lifetime.ts";
 
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
 const minute = 60;

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { parseRefreshOutcome } from "../../../domain/fetch/token.ts";
+import { parseRefreshOutcome } from "../../../domain/fetch/token-lifetime.ts";
 import {
   advance,
   driftOfRun,
