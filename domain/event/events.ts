@@ -201,18 +201,6 @@ export function correlationOf(latest: LastChange): string | undefined {
   return latest.cause === "event" ? latest.event.id : latest.correlationId;
 }
 
-/** When the last change was reported, ISO 8601; undefined if it announces nothing. */
-export function changedAt(latest: LastChange): string | undefined {
-  switch (latest.cause) {
-    case "event":
-      return latest.event.receivedAt;
-    case "answer":
-      return latest.at;
-    case "again":
-      return undefined;
-  }
-}
-
 /** Whether two versions of a record have the same message, or neither has one. */
 export function haveSameMessage(one: LastChange, other: LastChange): boolean {
   if (one.cause === "event") return other.cause === "event" && one.event.id === other.event.id;

@@ -83,29 +83,6 @@ export function pickHeaders(
   );
 }
 
-const secretWords =
-  /auth|cookie|secret|token|signature|password|credential|session|csrf|xsrf|(^|-)((api|access|private|signing)-?key|link|jwt)($|-)/;
-
-/** Whether a header's name suggests a credential. Such a header is never sent to a queue. */
-export function mayHoldCredential(header: string): boolean {
-  return secretWords.test(header.toLowerCase());
-}
-
-const namesOfTries =
-  /(^|-)(attempts?|retry|retries|retried|try|tries|redelivery|redelivered|redeliveries|resend|resends|resent|delivery-count|send-count|(sent|send|sending|delivered|delivery|request)-(at|time|date|timestamp))($|-)/;
-const timestamps = /^(?!.*(event|occurred|triggered|created)).*(^|-)timestamp$/;
-const namesOfRequests =
-  /^(date|age|via|forwarded|host|connection|user-agent|content-length|traceparent|tracestate|ce-traceparent|(x-)?request-id|x-real-ip|cf-ray|x-amzn-.*|x-forwarded-.*|x-b3-.*)$/;
-
-/**
- * Whether a header's name suggests that its value differs between delivery attempts. In an identity or a
- * time, it would make every attempt a new event.
- */
-export function changesByTry(header: string): boolean {
-  const name = header.toLowerCase();
-  return namesOfTries.test(name) || timestamps.test(name) || namesOfRequests.test(name);
-}
-
 /** Whether a JSON value contains a list of several elements. */
 export function hasSeveral(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 1 || value.some(hasSeveral);

@@ -1,5 +1,5 @@
 import { present } from "../core/parse.ts";
-import { changedAt, correlationOf, isUnordered, type LastChange } from "../event/events.ts";
+import { correlationOf, isUnordered, type LastChange } from "../event/events.ts";
 import { receiptKey } from "../event/receipts.ts";
 import type { Document } from "../fetch/document.ts";
 import { statusOf } from "../readiness/readiness.ts";
@@ -108,4 +108,16 @@ function withoutCause(state: State): State {
     ...state,
     latest: { cause: "again", ...present({ correlationId: correlationOf(state.latest) }) },
   };
+}
+
+/** When the last change was reported, ISO 8601; undefined if it announces nothing. */
+export function changedAt(latest: LastChange): string | undefined {
+  switch (latest.cause) {
+    case "event":
+      return latest.event.receivedAt;
+    case "answer":
+      return latest.at;
+    case "again":
+      return undefined;
+  }
 }

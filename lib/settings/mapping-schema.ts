@@ -5,12 +5,7 @@ import { mostAttributes } from "../../domain/event/attributes.ts";
 import { type WebhookKind, webhookEventTypes } from "../../domain/event/events.ts";
 import { hasRawNumber, parseExact } from "../../domain/event/lossless-json.ts";
 import { ignored, type KindMapping } from "../../domain/event/mapping.ts";
-import {
-  changesByTry,
-  mayHoldCredential,
-  mergeEach,
-  quotedInExpression,
-} from "../../domain/event/mapping-source.ts";
+import { mergeEach, quotedInExpression } from "../../domain/event/mapping-source.ts";
 import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section, text } from "./setting-types.ts";
 
@@ -54,6 +49,29 @@ function isInexact(json: string): boolean {
     // JMESPath takes invalid JSON for a text.
     return false;
   }
+}
+
+const secretWords =
+  /auth|cookie|secret|token|signature|password|credential|session|csrf|xsrf|(^|-)((api|access|private|signing)-?key|link|jwt)($|-)/;
+
+/** Whether a header's name suggests a credential. Such a header is never sent to a queue. */
+export function mayHoldCredential(header: string): boolean {
+  return secretWords.test(header.toLowerCase());
+}
+
+const namesOfTries =
+  /(^|-)(attempts?|retry|retries|retried|try|tries|redelivery|redelivered|redeliveries|resend|resends|resent|delivery-count|send-count|(sent|send|sending|delivered|delivery|request)-(at|time|date|timestamp))($|-)/;
+const timestamps = /^(?!.*(event|occurred|triggered|created)).*(^|-)timestamp$/;
+const namesOfRequests =
+  /^(date|age|via|forwarded|host|connection|user-agent|content-length|traceparent|tracestate|ce-traceparent|(x-)?request-id|x-real-ip|cf-ray|x-amzn-.*|x-forwarded-.*|x-b3-.*)$/;
+
+/**
+ * Whether a header's name suggests that its value differs between delivery attempts. In an identity or a
+ * time, it would make every attempt a new event.
+ */
+export function changesByTry(header: string): boolean {
+  const name = header.toLowerCase();
+  return namesOfTries.test(name) || timestamps.test(name) || namesOfRequests.test(name);
 }
 
 const header = section({

@@ -4,9 +4,10 @@ import type { StoredPage } from "../../../adapters/streams/stored-changes.ts";
 import type { FailedBatch } from "../../../adapters/streams/undelivered-changes.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { changedAt, type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
+import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
 import { type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import {
+  changedAt,
   needsRepair,
   type Period,
   repairsOfDocument,

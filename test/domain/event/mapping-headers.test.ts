@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { headersOf, type KindMapping, mapPayload, parseMapping } from "../../../domain/event/mapping.ts";
-import { changesByTry, mayHoldCredential, pickHeaders } from "../../../domain/event/mapping-source.ts";
+import { pickHeaders } from "../../../domain/event/mapping-source.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { changesByTry, mayHoldCredential } from "../../../lib/settings/mapping-schema.ts";
 
 describe("a mapping that reads headers", () => {
   const mapping: KindMapping = {
