@@ -49,13 +49,6 @@ export const eraseSteps = [
 const refusedKinds = ["archived dead letters", "large bodies", "undelivered changes"] as const;
 export type RefusedKind = (typeof refusedKinds)[number];
 
-/** The objects that each step reads. */
-export const objectsReadBy: Readonly<Partial<Record<EraseTask["next"], RefusedKind>>> = {
-  "dead letters": "archived dead letters",
-  bodies: "large bodies",
-  "undelivered changes": "undelivered changes",
-};
-
 /** What to erase, and the progress. */
 export type EraseTask = ReturnType<typeof readEraseTask>;
 
@@ -87,16 +80,6 @@ export function eraseTask(
     refused: [],
     searches: 0,
   };
-}
-
-/** The id that links an erasure's logs and messages. */
-export function correlationOfErasure({ correlationId, id }: EraseTask): string | undefined {
-  return correlationId ?? id;
-}
-
-export function addRemoved(before: Removed, more: Removed): Removed {
-  const kinds = [...new Set([...Object.keys(before), ...Object.keys(more)])];
-  return Object.fromEntries(kinds.map((kind) => [kind, (before[kind] ?? 0) + (more[kind] ?? 0)]));
 }
 
 /** All subjects of a change, each once: the partition's owner, the subject, and the subject's user. */
@@ -248,16 +231,6 @@ export function parseIncomplete(value: unknown): readonly string[] {
 export function parseRefused(value: unknown): readonly RefusedKind[] {
   const named = parseIncomplete(value);
   return refusedKinds.filter((kind) => named.includes(kind));
-}
-
-/** Updates the refused kinds after a step that reads one kind of objects. */
-export function withRefusal(
-  refused: readonly RefusedKind[],
-  kind: RefusedKind,
-  isRefused: boolean,
-): readonly RefusedKind[] {
-  const others = refused.filter((each) => each !== kind);
-  return isRefused ? [...others, kind] : others;
 }
 
 /** @throws permanent failure naming the invalid count */

@@ -1,6 +1,7 @@
 import { batchesOf } from "../../domain/core/batches.ts";
 import { webhookKinds } from "../../domain/event/events.ts";
-import { addRemoved, type EraseTask, withRefusal } from "../../domain/recovery/erasure.ts";
+import { addRemoved, withRefusal } from "../../domain/recovery/erase-progress.ts";
+import type { EraseTask } from "../../domain/recovery/erasure.ts";
 import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
 import type { EraserDependencies, TimeLeft } from "./dependencies.ts";
 

@@ -3,7 +3,8 @@ import { retryable } from "../../domain/core/failures.ts";
 import { type Envelope, readEnvelope } from "../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 import type { DeadLetter, DeadLetterSource } from "../../domain/recovery/dead-letter.ts";
-import { addRemoved, type EraseTask, withRefusal } from "../../domain/recovery/erasure.ts";
+import { addRemoved, withRefusal } from "../../domain/recovery/erase-progress.ts";
+import type { EraseTask } from "../../domain/recovery/erasure.ts";
 import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
 import type { EraserDependencies, NextStep, TimeLeft } from "./dependencies.ts";
 

@@ -8,12 +8,10 @@ import { messageOfErasure } from "../../domain/message/erasure-message.ts";
 import {
   addRemoved,
   correlationOfErasure,
-  type EraseTask,
   objectsReadBy,
-  readEraseTask,
   withRefusal,
-  writeEraseTask,
-} from "../../domain/recovery/erasure.ts";
+} from "../../domain/recovery/erase-progress.ts";
+import { type EraseTask, readEraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { mentions } from "../../domain/recovery/mentions.ts";
 import { handleEachRecord, rejectPermanent } from "../runtime/sqs-batch.ts";
 import { removeBodies } from "./bodies.ts";

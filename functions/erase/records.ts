@@ -2,7 +2,8 @@ import { orphanKey, partitionOf } from "../../adapters/dynamodb/keys.ts";
 import type { ErasableRecord, ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import { addRemoved, type EraseTask, type Removed } from "../../domain/recovery/erasure.ts";
+import { addRemoved } from "../../domain/recovery/erase-progress.ts";
+import type { EraseTask, Removed } from "../../domain/recovery/erasure.ts";
 import { mentions } from "../../domain/recovery/mentions.ts";
 import type { EraserDependencies, TimeLeft } from "./dependencies.ts";
 

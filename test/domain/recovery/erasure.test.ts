@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
+import { addRemoved } from "../../../domain/recovery/erase-progress.ts";
 import {
-  addRemoved,
   type EraseTask,
   eraseCauses,
   eraseSteps,
