@@ -14,7 +14,6 @@ export const operatorActs = [
   "secret",
   "reconcile",
 ] as const;
-export type OperatorActName = (typeof operatorActs)[number];
 
 /** `begun`: in progress or interrupted. */
 export const actOutcomes = ["begun", "done", "failed"] as const;

@@ -5,8 +5,6 @@ import type { ReplaySelection } from "../state/replay.ts";
 /** A replay in progress: its selection and position. */
 export type ReplayRun = ReturnType<typeof parseReplayRun>;
 
-export type ReplayCounts = ReplayRun["counts"];
-
 /** @throws permanent failure naming the field */
 export function parseReplayRun(value: unknown) {
   const fields = fieldsOf(value, "replay");
