@@ -16,6 +16,7 @@ import {
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/content.ts";
 import type { ObjectBucket, OverflowBucket } from "../s3/overflow-bucket.ts";
 import type { ReadKey, WriteItem } from "./batching.ts";
+import { queryPartition } from "./event-table.ts";
 import {
   documentKey,
   documentPrefix,
@@ -26,7 +27,6 @@ import {
   supersededKey,
   versionKey,
 } from "./keys.ts";
-import { queryPartition } from "./partition-query.ts";
 
 /**
  * Days that the object of superseded data is kept. A restore can bring back a document from up to 35 days ago.

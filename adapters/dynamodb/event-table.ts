@@ -1,4 +1,10 @@
-import { type DynamoDBClient, paginateScan, QueryCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type DynamoDBClient,
+  paginateQuery,
+  paginateScan,
+  QueryCommand,
+  type QueryCommandInput,
+} from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Failure, failureOf, retryable } from "../../domain/core/failures.ts";
 import { textOf } from "../../domain/core/parse.ts";
@@ -14,7 +20,14 @@ import {
   type Receipts,
 } from "../../domain/event/receipts.ts";
 import { loggedNameIndex, ownerOf, type Subject } from "../../domain/event/subjects.ts";
-import { batchingReader, batchingWriter, nameOf, type ReadKey, type WriteItem } from "./batching.ts";
+import {
+  batchingReader,
+  batchingWriter,
+  type Item,
+  nameOf,
+  type ReadKey,
+  type WriteItem,
+} from "./batching.ts";
 import {
   canaryKey,
   eventKey,
@@ -25,7 +38,6 @@ import {
   partitionOf,
   readItem,
 } from "./keys.ts";
-import { queryPartition } from "./partition-query.ts";
 
 /** @returns a function that links an account to its user. Idempotent. */
 export function linkTable(write: WriteItem) {
@@ -205,4 +217,24 @@ export function canaryTable(write: WriteItem, now: () => Date) {
       attributes: { schemaVersion: itemVersion, expiresAt },
     });
   };
+}
+
+/**
+ * Reads the items of a partition by the beginning of their sort keys, in their order.
+ * @param options of the query; absent: all attributes, read consistently
+ */
+export async function* queryPartition(
+  client: DynamoDBClient,
+  TableName: string,
+  { pk, sk }: Key,
+  options: Partial<QueryCommandInput> = {},
+): AsyncGenerator<Item> {
+  const query = {
+    TableName,
+    KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+    ExpressionAttributeValues: marshall({ ":pk": pk, ":prefix": sk }),
+    ConsistentRead: true,
+    ...options,
+  };
+  for await (const { Items = [] } of paginateQuery({ client }, query)) yield* Items;
 }

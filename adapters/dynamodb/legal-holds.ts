@@ -9,8 +9,8 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { isWritten, itemReader, type ReadKey } from "./batching.ts";
+import { queryPartition } from "./event-table.ts";
 import { holdKey, itemVersion, partitionOf, stateKey, subjectOfPartition, versionPrefix } from "./keys.ts";
-import { queryPartition } from "./partition-query.ts";
 import { scanTable } from "./table-scan.ts";
 
 export type LegalHold = { readonly at: string; readonly reason: string };

@@ -7,8 +7,8 @@ import {
   parseOrphanMark,
 } from "../../domain/reconcile/orphans.ts";
 import { itemReader } from "./batching.ts";
+import { queryPartition } from "./event-table.ts";
 import { itemVersion, orphanKey, readItem } from "./keys.ts";
-import { queryPartition } from "./partition-query.ts";
 
 export type OrphanItem = "mark" | "deletion";
 

@@ -13,6 +13,7 @@ import type { DataName } from "../../domain/fetch/document.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import type { Item } from "./batching.ts";
 import { readDocument } from "./documents.ts";
+import { queryPartition } from "./event-table.ts";
 import {
   documentKey,
   documentPrefix,
@@ -24,7 +25,6 @@ import {
   stateKey,
   subjectOfPartition,
 } from "./keys.ts";
-import { queryPartition } from "./partition-query.ts";
 
 /** The function's role may read only these attributes (lib/reading/read-api.ts). */
 const projection = {

@@ -1,4 +1,4 @@
-import { outcomes } from "../event/events.ts";
+import { type MessageType, outcomes } from "../event/events.ts";
 import { missingReasons } from "../readiness/stored-readiness.ts";
 import {
   attributes,
@@ -13,7 +13,6 @@ import {
   text,
   userAttributes,
 } from "./json-schema.ts";
-import type { MessageType } from "./message-types.ts";
 
 /** The CloudEvents `source` of a stage's messages. */
 export function messageSource(stage: string): string {

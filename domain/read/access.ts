@@ -1,7 +1,6 @@
 import { type Fields, fieldsOf, textsOf } from "../core/parse.ts";
-import { eventTypes } from "../event/events.ts";
+import { answerTypes, eventTypes } from "../event/events.ts";
 import { parseSubscribers, type Subscriber, wants } from "../message/message.ts";
-import { answerTypes } from "../message/message-types.ts";
 import type { ReadRequest } from "./route.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { eventTypes } from "../../domain/event/events.ts";
+import { answerTypes, erasureTypes, eventTypes, readinessTypes } from "../../domain/event/events.ts";
 import { wants } from "../../domain/message/message.ts";
-import { answerTypes, erasureTypes, readinessTypes } from "../../domain/message/message-types.ts";
 import { accountsOf } from "./principals.ts";
 import { choice, fixedDuration, listOf, remedyOf, scalableDuration, section, text } from "./setting-types.ts";
 

@@ -1,6 +1,6 @@
+import type { MessageType } from "../../domain/event/events.ts";
 import { attributes, type ObjectSchema, type Schema } from "../../domain/message/json-schema.ts";
 import { contract, messageTypes } from "../../domain/message/message-schemas.ts";
-import type { MessageType } from "../../domain/message/message-types.ts";
 import { exampleOf } from "./examples.ts";
 import { table } from "./markdown.ts";
 

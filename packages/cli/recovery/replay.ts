@@ -4,7 +4,13 @@ import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
 import type { StoredChange, StoredChanges } from "../../../adapters/streams/stored-changes.ts";
 import { batchesOf } from "../../../domain/core/batches.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { eventTypes, type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
+import {
+  answerTypes,
+  eventTypes,
+  type IncomeEvent,
+  readinessTypes,
+  subjectKindOf,
+} from "../../../domain/event/events.ts";
 import { jsonText } from "../../../domain/event/json.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import { userOf } from "../../../domain/message/consequences.ts";
@@ -16,7 +22,6 @@ import {
   withAttributes,
 } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { answerTypes, readinessTypes } from "../../../domain/message/message-types.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import {
   isSelected,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import type { Outcome } from "../../../domain/event/events.ts";
+import type { MessageType, Outcome } from "../../../domain/event/events.ts";
 import {
   type DataOf,
   type Message,
@@ -8,7 +8,6 @@ import {
   messageSchema,
   messageTypes,
 } from "../../../domain/message/message-schemas.ts";
-import type { MessageType } from "../../../domain/message/message-types.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { messageHistories } from "./message-histories.ts";
 
