@@ -212,7 +212,7 @@ async function applyLog(operation: Operation): Promise<void> {
   const { dynamodb, s3, secretsManager } = clients;
   const table = deployment.output("TableName");
   const log = await readErasureLog(s3, deployment.output("ErasureLogBucketName"));
-  terminal.progress(`The log names ${log.size} users and accounts.`);
+  terminal.progress(`Users and accounts in the log: ${log.size}.`);
   const onScanned = await agreeToScan(operation);
   const digestOf = subjectDigest(secretsManager, deployment.output("ErasureKeyArn"));
   const returned = await findReturned(log, scanSubjects(dynamodb, table), digestOf, onScanned);

@@ -275,13 +275,13 @@ function receivers(
   { subscriber, allSubscribers = false }: ReplayFlags,
   names: readonly string[],
 ): readonly string[] {
-  const there = names.length === 0 ? "the stage has none" : `the stage has: ${names.join(", ")}`;
+  const there = `The stage has: ${names.join(", ") || "none"}.`;
   if (subscriber !== undefined && allSubscribers)
     throw CommandError.usage("--subscriber and --all-subscribers exclude each other: give one.");
   if (subscriber === undefined && !allSubscribers)
-    throw CommandError.usage(`Choose --subscriber NAME or --all-subscribers; ${there}.`);
+    throw CommandError.usage(`Choose --subscriber NAME or --all-subscribers. ${there}`);
   if (subscriber !== undefined && !names.includes(subscriber))
-    throw CommandError.usage(`No subscriber ${subscriber}; ${there}.`);
+    throw CommandError.usage(`No subscriber ${subscriber}. ${there}`);
   if (names.length === 0) throw CommandError.usage("The stage has no subscribers.");
   return subscriber === undefined ? names : [subscriber];
 }

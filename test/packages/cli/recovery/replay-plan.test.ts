@@ -42,8 +42,8 @@ describe("a replay's plan", () => {
   });
 
   it.each([
-    [{}, "Choose --subscriber NAME or --all-subscribers; the stage has: ledger, mailer."],
-    [{ subscriber: "nobody" }, "No subscriber nobody; the stage has: ledger, mailer."],
+    [{}, "Choose --subscriber NAME or --all-subscribers. The stage has: ledger, mailer."],
+    [{ subscriber: "nobody" }, "No subscriber nobody. The stage has: ledger, mailer."],
     [{ subscriber: "ledger", allSubscribers: true }, "exclude each other"],
     [{ subscriber: "ledger", type: "accounts.*" }, "--type"],
     [{ subscriber: "ledger", rate: "0" }, "--rate"],
