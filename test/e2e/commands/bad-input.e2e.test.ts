@@ -205,7 +205,7 @@ describe("bad input and faults, of every command", () => {
       ["repair --since 2999-01-01", "is in the future"],
       ["logs ID --since 2999-01-01", "is in the future"],
       ["audit list --since 2999-01-01", "is in the future"],
-      ["dlq show users --id short", "give 8 characters"],
+      ["dlq show users --id short", "give at least 8 characters"],
     ])("refuses a filter that nothing can match: %s", async (line, reason) => {
       const result = await run(line.replace("ID", account));
       expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
