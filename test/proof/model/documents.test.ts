@@ -11,7 +11,7 @@ import { shareOfTier } from "../../support/share-of-tier.ts";
 const second = 1_000;
 const hour = 3_600 * second;
 const [account, accountWithPages] = accountIds;
-const [numRuns = 0] = shareOfTier([6], [100]);
+const [numRuns = 0] = shareOfTier([20], [100]);
 
 async function comeToRest(simulation: Simulation): Promise<void> {
   await waitUntilIdle(simulation);
