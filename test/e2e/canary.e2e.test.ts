@@ -44,7 +44,7 @@ describe("logs and stored data", () => {
       () => page(422),
       () => ({ text: plantSecret("a file"), headers: { "content-type": "application/pdf" } }),
       () => ({
-        status: 302,
+        status: 308,
         headers: { location: `https://elsewhere.example/${plantSecret("where a redirect leads")}` },
       }),
       () => ({ json: { data: [], next: { page: plantSecret("a cursor that is none") } } }),
