@@ -55,9 +55,9 @@ const dollarsPerMetric = 0.01 / 1000;
 const metricsPerQueue = 8;
 /**
  * Doctor requests a subscriber's four metrics once more. While messages wait, the overview requests the four of its
- * polls, and doctor three times.
+ * polls, and doctor twice.
  */
-const metricsPerSubscriber = 20;
+const metricsPerSubscriber = 16;
 /** Sent and received: three hours by the minute, and seven days by ten minutes. */
 const plottedPerQueue = 2 + 2 / 10;
 
