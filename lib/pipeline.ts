@@ -31,7 +31,7 @@ import { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
 import { WebhooksDomain } from "./receiving/webhooks-domain.ts";
 import { WebhooksStage } from "./receiving/webhooks-stage.ts";
 import type { WorkQueue } from "./receiving/work-queue.ts";
-import { workQueuesByName } from "./receiving/work-queues.ts";
+import { ownWorkQueues } from "./receiving/work-queues.ts";
 import { Relay } from "./relay/relay.ts";
 import { Subscribers } from "./relay/subscribers.ts";
 import {
@@ -138,9 +138,7 @@ export class Pipeline {
 
   /** Queues with a dead-letter queue, except those of subscribers. */
   get works(): readonly WorkQueue[] {
-    const { erasure, subscribers } = this.#parts;
-    const sent = new Set(subscribers.queues.values());
-    return [...workQueuesByName(this.#parts).values(), erasure.work].filter((work) => !sent.has(work));
+    return [...ownWorkQueues(this.#parts).values(), this.#parts.erasure.work];
   }
 
   get isComplete(): boolean {
@@ -257,11 +255,12 @@ function buildSecond(scope: Construct, { stage, written, ...props }: PipelinePro
   const registration = settings.register.enabled
     ? new WebhookRegistration(scope, "Register", parts)
     : undefined;
-  const works = workQueuesByName(parts);
+  const works = ownWorkQueues(parts);
+  const sent = [...subscribers.queues].map(([name, work]) => [`subscriber/${name}`, work] as const);
   const archive = new DeadLetterArchive(scope, "Archive", {
     settings,
     defaults,
-    works: new Map([...works, ["erase", erasure.work]]),
+    works: new Map([...works, ...sent, ["erase", erasure.work]]),
   });
   if (settings.recovery !== undefined) {
     const buckets = [overflow.bucket, erasure.log, relay.failures, archive.bucket];

@@ -76,11 +76,9 @@ export class Eraser extends Construct {
       work.queue,
       work.deadLetterQueue,
     ]);
-    const sent = new Set(subscribers.queues.values());
     const isVersioned = settings.recovery !== undefined;
     const remove = ["s3:DeleteObject", ...(isVersioned ? ["s3:DeleteObjectVersion"] : [])];
     const buckets = [overflow.bucket, relay.failures, archive.bucket];
-    const ownWorks = new Map([...works].filter(([, work]) => !sent.has(work)));
     return new PipelineFunction(this, "Subjects", {
       ...defaults,
       entry: "functions/erase/subjects.ts",
@@ -99,14 +97,14 @@ export class Eraser extends Construct {
         ERASURE_KEY_ARN: erasure.key.secretArn,
         ARCHIVE_BUCKET: archive.bucket.bucketName,
         PIPELINE_NAME: pipelineName(this),
-        DEAD_LETTER_QUEUES: deadLetterQueueNames(ownWorks),
+        DEAD_LETTER_QUEUES: deadLetterQueueNames(works),
         ...subscribers.environment,
       },
       settings: {
         eventSource,
         tombstoneDays: tombstoneDays(settings),
         drainSeconds: drainSeconds(settings),
-        queues: [...ownWorks.keys()],
+        queues: [...works.keys()],
         ...(isVersioned && { isVersioned }),
         recheckSeconds: settings.functions.erase.timeoutSeconds / 5,
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
@@ -123,7 +121,7 @@ export class Eraser extends Construct {
         ),
         allow(
           searchQueue,
-          [...ownWorks.values()].map((work) => work.deadLetterQueue.queueArn),
+          [...works.values()].map((work) => work.deadLetterQueue.queueArn),
         ),
         // Dead-letter queues of subscribers, including removed ones.
         allow(findQueues, ["*"]),

@@ -1,7 +1,6 @@
 import { Fn } from "aws-cdk-lib";
 import type { Fetching } from "../provider/fetching.ts";
 import type { Readiness } from "../readiness/readiness.ts";
-import type { Subscribers } from "../relay/subscribers.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
@@ -10,22 +9,22 @@ type QueueOwners = {
   readonly fetching: Fetching;
   /** Undefined without the setting `readiness`. */
   readonly readiness: Readiness | undefined;
-  readonly subscribers: Subscribers;
 };
 
-/** Queues with dead letters, except that of erasures, by their names in packages/cli/status/work-queues.ts. */
-export function workQueuesByName({
+/**
+ * The pipeline's own queues with dead letters, except that of erasures, by their names in
+ * packages/cli/status/work-queues.ts.
+ */
+export function ownWorkQueues({
   receiving,
   fetching,
   readiness,
-  subscribers,
 }: QueueOwners): ReadonlyMap<string, WorkQueue> {
   return new Map<string, WorkQueue>([
     ...[...receiving].map(([kind, { work }]) => [kind, work] as const),
     ["fetch", fetching.work],
     ["checks", fetching.checks],
     ...(readiness === undefined ? [] : [["deadlines", readiness.work] as const]),
-    ...[...subscribers.queues].map(([name, work]) => [`subscriber/${name}`, work] as const),
   ]);
 }
 
