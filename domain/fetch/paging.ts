@@ -112,7 +112,7 @@ function listIn(text: string, path: string): Span | undefined {
   return span !== undefined && text[span.start] === "[" ? span : undefined;
 }
 
-/** What is at `next` on the last page. */
+/** Values at `next` on the last page. */
 const ends = ["null", "false", '""', "0"];
 
 function nextOf(
@@ -126,8 +126,9 @@ function nextOf(
   const span = sourceAt(text, path);
   const source = span === undefined ? undefined : text.slice(span.start, span.end);
   const isLast = source !== undefined && ends.includes(source);
-  const isUnread = by === "page" ? items === undefined : true;
-  const sign = source === undefined && isUnread ? signOfMore(answer, items, paging, from) : undefined;
+  // With `by: page`, a list that was found is read until a page is empty.
+  const seemsLast = source === undefined && (by !== "page" || items === undefined);
+  const sign = seemsLast ? signOfMore(answer, items, paging, from) : undefined;
   if (sign !== undefined) {
     const setting = by === "page" ? "items: finds no list" : "next: finds nothing";
     throw permanent(`provider.paging.${setting} in an answer whose ${sign} tells of more pages`);

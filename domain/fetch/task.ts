@@ -88,7 +88,7 @@ function common(subject: Subject, { cause, correlationId, userId }: TaskCause) {
   return present({
     schemaVersion: fetchTaskVersion,
     subject,
-    /** What caused the task, such as one receipt of an event. The same cause sends the same task. */
+    /** The cause of the task, such as one receipt of an event. The same cause sends the same task. */
     cause,
     /** Correlation id of the cause; see `correlationOf`. */
     correlationId,

@@ -76,7 +76,7 @@ export function parseState(value: unknown) {
      * provider.
      */
     asOf: optionalText(fields, "asOf"),
-    /** Who reported the deletion, even while the provider has not confirmed it. */
+    /** The source that reported the deletion, even while the provider has not confirmed it. */
     deletionBy: deletionSources.find((source) => source === fields.deletionBy),
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),

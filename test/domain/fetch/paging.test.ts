@@ -166,7 +166,7 @@ describe("a list whose settings find no next page", () => {
   });
 
   it.each([
-    ["an end that is told", `{${list},"next":null,"has_more":true}`],
+    ["an explicit end", `{${list},"next":null,"has_more":true}`],
     ["an end in other words", `{${list},"has_more":false,"next_cursor":null,"next_page":"","last":true}`],
     ["a last page without a link", `{${list},"links":{"next":null},"_links":{"next":{"href":null}}}`],
     ["an empty link", `{${list},"links":{},"meta":null,"pagination":[],"paging":{"next":{}}}`],
