@@ -21,10 +21,11 @@ export function hasFunctionUrls(region: string): boolean {
 }
 
 /**
- * Names a region's partition and what Lambda lacks there, if the pipeline needs it. Sources: Getting Started with Amazon
- * Web Services in China, "Amazon Lambda"; GovCloud user guide, "How AWS Lambda differs for AWS GovCloud (US)", 2026.
+ * Names a region's partition and what Lambda lacks there, if the pipeline can't run without it. Sources: Getting Started
+ * with Amazon Web Services in China, "Amazon Lambda"; GovCloud user guide, "How AWS Lambda differs for AWS GovCloud
+ * (US)", 2026.
  */
-export function missingIn(region: string): string | undefined {
+export function unsupportedPartition(region: string): string | undefined {
   if (region.startsWith("cn-"))
     return (
       "China, where Lambda has no function URLs, no metrics of event sources and no bucket for a stream's failures, " +

@@ -8,7 +8,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type * as route53 from "aws-cdk-lib/aws-route53";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
-import { missingIn } from "../../domain/core/regions.ts";
+import { unsupportedPartition } from "../../domain/core/regions.ts";
 import type { ReadingMode } from "../../domain/read/route.ts";
 import type { CodeOf } from "../function/pipeline-function.ts";
 import { prebuiltCode } from "../function/prebuilt-code.ts";
@@ -245,10 +245,10 @@ export class IncomeEvents extends Construct {
  */
 function checkRegion(scope: Construct): void {
   const { region } = Stack.of(scope);
-  const missing = Token.isUnresolved(region) ? undefined : missingIn(region);
-  if (missing === undefined) return;
+  const partition = Token.isUnresolved(region) ? undefined : unsupportedPartition(region);
+  if (partition === undefined) return;
   throw new SettingsError(
-    `${scope.node.path}: ${region} is in ${missing}; deploy the stack to a region of another partition`,
+    `${scope.node.path}: ${region} is in ${partition}; deploy the stack to a region of another partition`,
   );
 }
 

@@ -9,7 +9,7 @@ import { DescribeResourcePoliciesCommand, type ResourcePolicy } from "@aws-sdk/c
 import { GetAccountSettingsCommand } from "@aws-sdk/client-lambda";
 import { paginateListServiceQuotas } from "@aws-sdk/client-service-quotas";
 import { type Fields, isFields } from "../../../domain/core/parse.ts";
-import { hasFunctionUrls, missingIn } from "../../../domain/core/regions.ts";
+import { hasFunctionUrls, unsupportedPartition } from "../../../domain/core/regions.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { registrationExportName, selectedBaseUrl, unpackSettings } from "../../../lib/settings/settings.ts";
 import { commandLine } from "../core/text.ts";
@@ -140,10 +140,10 @@ export const placeCheck: PreflightCheck = {
 export const regionCheck: PreflightCheck = {
   name: "whether the region has what the pipeline needs of Lambda",
   examine: async ({ account: { region }, settings: { reading }, stage }) => {
-    const missing = missingIn(region);
-    if (missing !== undefined)
+    const partition = unsupportedPartition(region);
+    if (partition !== undefined)
       return {
-        what: `${region} is in ${missing}.`,
+        what: `${region} is in ${partition}.`,
         why: "CloudFormation refuses the stack: the deployment fails and is rolled back.",
         fix: "deploy the stack to a region of another partition",
       };
