@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError, explain } from "@income-events/cli/core/command-error.ts";
 import type { DeploymentOptions } from "@income-events/cli/core/deployment.ts";
-import type { Terminal } from "@income-events/cli/core/terminal.ts";
+import { occasionally, type Terminal } from "@income-events/cli/core/terminal.ts";
 import type { EachResult, OnEach } from "@income-events/cli/dead-letters/redrive.ts";
 import { type Fields, isFields } from "../../domain/core/parse.ts";
 
@@ -116,6 +116,7 @@ export async function runCommand(
     result: keep,
     paint: (_, text) => text,
     progress: onProgress,
+    step: occasionally(onProgress),
     wait: async (seconds, what) => {
       onProgress(`${what}: ${Math.ceil(seconds)} s`);
       await sleep(seconds * 1000);

@@ -155,7 +155,7 @@ describe("names that every object has, from outside, change nothing that they ar
     ["status", "--__proto__=x"],
     ["--constructor"],
   ])("in arguments: %s %s", async (...args) => {
-    const program = await createProgram(args);
+    const program = await createProgram(args[0]);
     program.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
     for (const command of program.commands) command.configureOutput({ writeErr: () => undefined });
     await expect(program.parseAsync(args, { from: "user" })).rejects.toThrow(

@@ -15,7 +15,8 @@ import { tableText } from "../core/table.ts";
 
 type Flags = SubjectFlags & { readonly since?: string; readonly act?: string; readonly limit: string };
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("audit").description("Lists operators' actions.");
   addCommand<Flags>(group, {
     name: "list",
     summary:

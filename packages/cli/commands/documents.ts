@@ -33,7 +33,8 @@ import { type ExportQuery, type ExportState, exportDocuments, openExport } from 
 
 type Flags = SubjectFlags & FilterFlags & { readonly limit: string };
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("documents").description("Lists, shows and exports the provider's data.");
   addCommand<Flags>(group, {
     name: "list",
     summary:
@@ -227,7 +228,7 @@ async function exportAll(operation: Operation, flags: ExportFlags): Promise<void
   const ports = {
     ...documentPorts(operation, () => new Date()),
     onScanned,
-    onFile: (name: string, count: number) => terminal.progress(`Wrote ${name}: ${count} documents.`),
+    onFile: (name: string, count: number) => terminal.step(`Wrote ${name}: ${count} documents.`),
     signal: interruption.signal,
   };
   const before = directory.state.documents;

@@ -25,7 +25,8 @@ const kinds = {
 
 type Flags = { readonly dryRun?: boolean; readonly despiteHold?: string };
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("erase").description("Erases users and accounts permanently.");
   for (const kind of subjectKinds) {
     addCommand<Flags>(group, {
       name: `${kind} <id>`,

@@ -22,7 +22,8 @@ const summaries = {
     "Fetches a company account's documents again: all stored ones, or those of one endpoint.",
 } as const;
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("fetch").description("Fetches documents again.");
   for (const kind of ["account", "company-account"] as const) {
     addCommand(group, {
       name: `${kind} <id> [endpoint]`,

@@ -16,7 +16,10 @@ type Flags = { readonly reason: string };
 
 const user = "user 0f8fad5b-d9cb-469f-a165-70867728950e";
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program
+    .command("hold")
+    .description("Sets and clears legal holds, which prevent expiry and erasure.");
   addCommand<Flags>(group, {
     name: "set <kind> <id>",
     summary:

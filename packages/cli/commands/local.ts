@@ -15,7 +15,8 @@ const ownSubscriber = "local";
 
 const timeoutInSeconds = 20;
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("local").description("Works with a system on this machine.");
   addCommand<Flags>(group, {
     name: "forward",
     summary:

@@ -31,7 +31,7 @@ export function addTo(program: Command): void {
 async function show(operation: Operation, flags: Flags, id?: string): Promise<void> {
   const { deployment, terminal } = operation;
   const since = sinceFlag(flags.since, new Date()) ?? "";
-  const level = choiceFlag("--level", flags.level, logLevels);
+  const level = choiceFlag("--level", flags.level?.toUpperCase(), logLevels);
   if (id !== undefined && id.length < shortestId)
     throw CommandError.usage(`<id> ${id}: give at least ${shortestId} characters of it.`);
   const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };

@@ -16,7 +16,8 @@ type Flags = StageFlags & { readonly kind?: string; readonly header?: readonly s
 /** API Gateway's limit, which is above Lambda's. */
 const maxBytes = 10 * 1024 * 1024;
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("mapping").description("Tries the mapping of webhooks to events.");
   const command = addOfflineCommand<Flags>(group, {
     name: "try <file>",
     summary:

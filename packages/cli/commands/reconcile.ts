@@ -5,7 +5,8 @@ import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("reconcile").description("Compares the table with the provider's lists.");
   addCommand(group, {
     name: "now",
     summary:
@@ -44,7 +45,7 @@ export async function reconcileNow({ deployment, clients, terminal }: Operation)
           `Compared ${result.listed} users of the provider with the table; missing or in conflict: ${result.drift}.`,
         );
       case "goes on":
-        terminal.progress(`Compared ${result.listed} users so far.`);
+        terminal.step(`Compared ${result.listed} users so far.`);
         break;
       case "paused":
         throw CommandError.failed(

@@ -15,7 +15,8 @@ import { recordData, recordText } from "../records/record-view.ts";
 
 type Flags = { readonly data?: string; readonly reveal?: boolean };
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("records").description("Shows users and accounts.");
   addCommand<Flags>(group, {
     name: "show <kind> <id>",
     summary: "Shows a user, account or company-account: state, accounts, documents, and the data, masked.",

@@ -11,7 +11,6 @@ import { nameOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { milestones } from "../core/pace.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
@@ -73,7 +72,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
 
 function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayRecords, dryRun: boolean) {
   const batches = failedBatches(clients.s3, deployment.output("FailuresBucketName"));
-  const onBatch = milestones(100, (count) => terminal.progress(`${count} batches are done.`));
+  const onBatch = (count: number) => terminal.step(`Relayed ${count} batches.`);
   return repairFailures(batches, relay, dryRun, onBatch);
 }
 

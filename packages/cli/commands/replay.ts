@@ -8,7 +8,7 @@ import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { milestones, pace } from "../core/pace.ts";
+import { pace } from "../core/pace.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { oneLine } from "../core/text.ts";
@@ -182,7 +182,6 @@ function send(
   const table = deployment.output("TableName");
   const wait = (milliseconds: number) => sleep(milliseconds);
   const none: Deliver = async () => undefined;
-  const onStep = milestones(500, (count) => terminal.progress(`Sent ${count} messages.`));
   const deliver = replayDelivery(sqsSender(clients.sqs), pace(start.rate, Date.now, wait), wait);
   const subscribers = subscriberQueues(deployment).filter(({ name }) => start.subscribers.includes(name));
   return replay(start, subscribers, {
@@ -191,7 +190,7 @@ function send(
     deliver: checkpoint === undefined ? none : deliver,
     save: async (step) => {
       if (checkpoint === undefined) return step;
-      onStep(step.counts.messages);
+      terminal.step(`Sent ${step.counts.messages} messages.`);
       return checkpoint.save(step);
     },
     origin: { source: messageSource(stage), documentsUrl: deployment.output("DocumentsUrl") },

@@ -6,7 +6,8 @@ import type { Deployment } from "../core/deployment.ts";
 import { durationFlag } from "../core/flags.ts";
 import { spanText } from "../core/text.ts";
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("sandbox").description("Makes the sandbox fail, or recover.");
   addCommand<{ readonly for?: string }>(group, {
     name: "fail <how>",
     summary: `Makes the sandbox fail as real providers do: a status (202, 204, 206, or 300 to 599), or ${failureNames.join(", ")}.`,

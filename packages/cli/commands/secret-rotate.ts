@@ -24,7 +24,8 @@ type Flags = {
 /** Longer than any signing key; a larger file is a mistake. */
 const maxKeyBytes = 4_096;
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("secret").description("Rotates the webhook secret.");
   addCommand<Flags>(group, {
     name: "rotate",
     summary:

@@ -19,7 +19,10 @@ import {
 import { recordsIn } from "../records/known-records.ts";
 import { subscriberNamed } from "../status/work-queues.ts";
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program
+    .command("subscribers")
+    .description("Tests and follows the services that read the events.");
   addCommand<TailFlags>(group, {
     name: "tail <name>",
     summary:

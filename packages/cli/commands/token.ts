@@ -17,7 +17,8 @@ import { tokenStatus } from "../status/token-status.ts";
 
 type Flags = { readonly any?: boolean; readonly force?: boolean };
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("token").description("Sets and refreshes the provider's token.");
   addCommand<Flags>(group, {
     name: "set",
     summary:

@@ -4,7 +4,8 @@ import { registerWebhooks } from "../provider/registration.ts";
 
 type Flags = { readonly takeOver?: boolean };
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("webhooks").description("Registers the webhooks with the provider.");
   addCommand<Flags>(group, {
     name: "register",
     summary: "Registers the webhook addresses and secret with the provider. A schedule does the same daily.",

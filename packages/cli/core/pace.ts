@@ -14,14 +14,3 @@ export function pace(
     freeAt = Math.max(freeAt, now()) + (count / perSecond) * 1000;
   };
 }
-
-/** Reports a growing count each time it passes another multiple of `step`. */
-export function milestones(step: number, report: (count: number) => void): (count: number) => void {
-  let passed = 0;
-  return (count) => {
-    const now = Math.floor(count / step);
-    if (now <= passed) return;
-    passed = now;
-    report(count);
-  };
-}

@@ -13,11 +13,12 @@ const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD"
 /** Called after each page of a scan with the number of items read and found so far. */
 export type OnScanned = (read: number, found: number) => void;
 
-/** Shows the cost of a scan, asks above a minimum, and then reports progress. */
+/** Shows the cost of a scan, and asks above a minimum. @returns reports progress */
 export async function agreeToScan({ deployment, clients, terminal }: Operation): Promise<OnScanned> {
   const size = await tableSize(clients.dynamodb, deployment.output("TableName"));
   await agreeOnScan(size, terminal);
-  return scanProgress(size, terminal);
+  const all = count.format(size.items);
+  return (read, found) => terminal.step(`Read ${count.format(read)} of about ${all} items; ${found} found.`);
 }
 
 /**
@@ -37,17 +38,4 @@ export async function agreeOnScan(
 
 function priceOf(price: number): string {
   return price < 0.01 ? "below US$ 0.01" : `about US${dollars.format(price)}`;
-}
-
-/** Reports the progress of a scan at each tenth of the table. @param read items so far */
-export function scanProgress(size: TableSize, terminal: Pick<Terminal, "progress">): OnScanned {
-  let tenths = 0;
-  return (read, found) => {
-    const now = Math.floor((read / Math.max(1, size.items)) * 10);
-    if (now <= tenths || read >= size.items) return;
-    tenths = now;
-    terminal.progress(
-      `Read ${count.format(read)} of about ${count.format(size.items)} items; ${found} found.`,
-    );
-  };
 }

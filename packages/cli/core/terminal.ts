@@ -16,6 +16,8 @@ export type Terminal = {
   /** Coloured text, unless the output is not a terminal or NO_COLOR is set. */
   paint(format: "red" | "yellow" | "green", text: string): string;
   progress(text: string): void;
+  /** Progress of work with many steps: only some of them are printed, and none of a short one. */
+  step(text: string): void;
   /** Waits, and shows the remaining time. */
   wait(seconds: number, what: string): Promise<void>;
   /**
@@ -28,8 +30,22 @@ export type Terminal = {
   readInput(maxBytes: number): Promise<string>;
 };
 
-/** Seconds between reports of a wait if the output is not a terminal. */
+/** Seconds between reports of a wait and of steps if the output is not a terminal. */
 const secondsBetweenLines = 10;
+
+/** Reports a text if none was reported in the period before. */
+export function occasionally(
+  report: (text: string) => void,
+  seconds = secondsBetweenLines,
+  now = Date.now,
+): (text: string) => void {
+  let last = now();
+  return (text) => {
+    if (now() < last + seconds * 1000) return;
+    last = now();
+    report(text);
+  };
+}
 
 /** The cells of a row, separated by at least two spaces. */
 const cells = / *\S+(?: \S+)*/g;
@@ -68,6 +84,7 @@ export function createTerminal({ json, yes }: TerminalOptions): Terminal {
   };
   return {
     progress,
+    step: occasionally(progress, stderr.isTTY ? 1 : secondsBetweenLines),
     result,
     paint: (format, text) => styleText(format, text, { stream: stdout }),
     wait: async (seconds, what) => {

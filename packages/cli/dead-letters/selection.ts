@@ -3,6 +3,7 @@ import { bodyText, type OverflowBucket } from "../../../adapters/s3/overflow-buc
 import { isWebhookKind } from "../../../domain/event/events.ts";
 import { contentOfDeadLetter, type DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { CommandError } from "../core/command-error.ts";
+import { countFlag } from "../core/flags.ts";
 import { commandLine } from "../core/text.ts";
 
 /** The dead letters that a command applies to: all, or those that match both flags. */
@@ -10,17 +11,21 @@ export type Selection = { readonly reason?: string; readonly id?: string };
 
 export const reasonFlag = "only reasons that contain this text, in any letter case";
 
-export function addSelection(command: Command): Command {
+export function addSelection(command: Command, limit?: string): Command {
   return command
     .option("--reason <text>", reasonFlag)
-    .option("--id <id>", "only this id or prefix: of the event, the message, the subject, or SQS");
+    .option("--id <id>", "only this id or prefix: of the event, the message, the subject, or SQS")
+    .option("--limit <count>", "maximum number", limit);
 }
 
 /** Minimum length of an id's prefix; shorter ones would match several dead letters. */
 const shortestId = 8;
 
-/** @throws CommandError if a flag is empty, which would select all, or if an id's prefix is too short */
-export function checkSelection(selection: Selection): void {
+/**
+ * @returns the maximum number of dead letters
+ * @throws CommandError if a flag is empty, which would select all, or if an id's prefix is too short
+ */
+export function checkSelection({ limit, ...selection }: Selection & { readonly limit?: string }): number {
   for (const name of ["reason", "id"] as const) {
     if (selection[name]?.trim() === "")
       throw CommandError.usage(`--${name} is empty. Give it a text, or leave it out for all dead letters.`);
@@ -28,6 +33,7 @@ export function checkSelection(selection: Selection): void {
   const { id } = selection;
   if (id !== undefined && id.length < shortestId)
     throw CommandError.usage(`--id ${id}: give at least ${shortestId} characters of it.`);
+  return limit === undefined ? Number.POSITIVE_INFINITY : countFlag("--limit", limit);
 }
 
 export function isSelected(deadLetter: DeadLetter, { reason, id }: Selection): boolean {

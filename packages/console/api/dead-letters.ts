@@ -1,5 +1,9 @@
-import { listDeadLetters, showDeadLetters } from "@income-events/cli/commands/dlq-list.ts";
-import { purgeQueue, redriveQueue } from "@income-events/cli/commands/dlq-redrive.ts";
+import {
+  listDeadLetters,
+  purgeQueue,
+  redriveQueue,
+  showDeadLetters,
+} from "@income-events/cli/commands/dlq.ts";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import type { OnEach } from "@income-events/cli/dead-letters/redrive.ts";

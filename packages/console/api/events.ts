@@ -1,4 +1,4 @@
-import { showEvent } from "@income-events/cli/commands/events-show.ts";
+import { showEvent } from "@income-events/cli/commands/events.ts";
 import { runReplay } from "@income-events/cli/commands/replay.ts";
 import { periodFlags, type SubjectFlags, sinceFlag, subjectFlag } from "@income-events/cli/core/flags.ts";
 import {

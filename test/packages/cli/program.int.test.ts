@@ -21,7 +21,7 @@ describe("the program of a command line", () => {
   it("has for each command the same help as the program of all, and loads its file alone", async () => {
     const all = await createProgram();
     for (const words of leavesOf(all)) {
-      const program = await createProgram(words);
+      const program = await createProgram(words[0]);
       expect(find(program, words)?.helpInformation(), words.join(" ")).toBe(
         find(all, words)?.helpInformation(),
       );
@@ -29,11 +29,11 @@ describe("the program of a command line", () => {
     }
   });
 
-  it.each([[[]], [["nonsense"]], [["--help"]], [["help", "status"]], [["token"]], [["token", "nonsense"]]])(
-    "has all commands if the words name none: %j",
-    async (words) => {
+  it.each([undefined, "nonsense", "--help", "help"])(
+    "has all commands if the word names none: %s",
+    async (word) => {
       const all = await createProgram();
-      expect(leavesOf(await createProgram(words))).toEqual(leavesOf(all));
+      expect(leavesOf(await createProgram(word))).toEqual(leavesOf(all));
     },
   );
 });

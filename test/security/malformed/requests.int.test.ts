@@ -195,7 +195,7 @@ describe("a command line, whatever its words are", () => {
       await fc.assert(
         fc.asyncProperty(args, async (given) => {
           write.mockReset().mockReturnValue(true);
-          const program = await createProgram(given);
+          const program = await createProgram(given[0]);
           program.hook("preAction", () => {
             throw new CommandError("usage", "It would run.");
           });

@@ -1,4 +1,4 @@
-import type { ShownDeadLetter } from "@income-events/cli/commands/dlq-list.ts";
+import type { ShownDeadLetter } from "@income-events/cli/commands/dlq.ts";
 import type { NextStep } from "@income-events/cli/dead-letters/selection.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";

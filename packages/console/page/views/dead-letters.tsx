@@ -1,4 +1,4 @@
-import type { QueueSummary } from "@income-events/cli/commands/dlq-list.ts";
+import type { QueueSummary } from "@income-events/cli/commands/dlq.ts";
 import type { EachResult } from "@income-events/cli/dead-letters/redrive.ts";
 import { useState } from "preact/hooks";
 import type { Job } from "../../route.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { milestones, pace } from "../../../../packages/cli/core/pace.ts";
+import { pace } from "../../../../packages/cli/core/pace.ts";
 
 describe("a pace", () => {
   it("lets no more through than its rate and one batch, over any time, whatever was not used before", async () => {
@@ -48,11 +48,4 @@ describe("a pace", () => {
     await wait(5);
     expect(slept).toBe(500);
   });
-});
-
-it("a growing count is reported once for each multiple that it passes", () => {
-  const reported: number[] = [];
-  const reach = milestones(100, (count) => reported.push(count));
-  for (const count of [0, 99, 100, 150, 199, 305, 306, 400]) reach(count);
-  expect(reported).toEqual([100, 305, 400]);
 });

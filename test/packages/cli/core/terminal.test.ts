@@ -3,8 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
 import { awaitInterruption, waitUnlessAborted } from "../../../../packages/cli/core/interruption.ts";
-import { agreeOnScan, scanProgress } from "../../../../packages/cli/core/scan-consent.ts";
-import { createTerminal, foldLines } from "../../../../packages/cli/core/terminal.ts";
+import { agreeOnScan } from "../../../../packages/cli/core/scan-consent.ts";
+import { createTerminal, foldLines, occasionally } from "../../../../packages/cli/core/terminal.ts";
 
 describe("a question before something is destroyed", () => {
   it.each([
@@ -80,17 +80,21 @@ describe("a scan", () => {
       expect.stringContaining("100,000 MB, 12,207,032 read units, about US$1.53 at the list price"),
     ]);
   });
+});
 
-  it("reports each tenth of the table, and not its end", () => {
-    const reported: string[] = [];
-    const report = scanProgress({ items: 100, bytes: 0 }, { progress: (text) => void reported.push(text) });
-    for (const read of [1, 11, 12, 35, 99, 100, 120]) report(read, 1);
-    expect(reported).toEqual([
-      "Read 11 of about 100 items; 1 found.",
-      "Read 35 of about 100 items; 1 found.",
-      "Read 99 of about 100 items; 1 found.",
-    ]);
-  });
+it("reports a few of many steps, and none of a short work", () => {
+  const reported: string[] = [];
+  let now = 0;
+  const step = occasionally(
+    (text) => reported.push(text),
+    10,
+    () => now,
+  );
+  for (const seconds of [0, 9, 11, 12, 20, 35]) {
+    now = seconds * 1000;
+    step(`${seconds} s`);
+  }
+  expect(reported).toEqual(["11 s", "35 s"]);
 });
 
 const failing = (code: string) => Object.assign(new Error(code), { code });

@@ -1,15 +1,20 @@
 import type { Command } from "commander";
+import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
+import { bodyText, type OverflowBucket, overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
+import type { Body } from "../../../domain/event/envelope.ts";
 import { eventStates } from "../../../domain/event/event-progress.ts";
 import {
   type EventType,
   eventTypes,
+  type IncomeEvent,
   subjectKindOf,
   type WebhookKind,
   webhookKinds,
 } from "../../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/message.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import {
@@ -21,7 +26,9 @@ import {
   subjectFlag,
 } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
+import { shownJson } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
+import { commandLine, oneLine, printableJson } from "../core/text.ts";
 import {
   eventHistory,
   type HistoryEvent,
@@ -31,7 +38,18 @@ import {
   withSubjects,
 } from "../events/event-history.ts";
 import { type EventQuery, type ListedEvent, listEvents } from "../events/event-list.ts";
-import { lookupPorts } from "../events/event-lookup.ts";
+import { checkEventId, findEvent, lookupPorts, noSuchEvent, recordsOf } from "../events/event-lookup.ts";
+import { followTable, happeningLine, happeningOf } from "../events/event-tail.ts";
+import {
+  deadLettersOfEvent,
+  deadLettersOfUnstored,
+  documentOfEvent,
+  type EventDocument,
+  eventTimeline,
+  type Step,
+} from "../events/event-timeline.ts";
+import { shownAttributes } from "../records/record-view.ts";
+import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = SubjectFlags & {
   readonly kind?: string;
@@ -45,7 +63,8 @@ type Flags = SubjectFlags & {
   readonly limit: string;
 };
 
-export function addTo(group: Command): void {
+export function addTo(program: Command): void {
+  const group = program.command("events").description("Lists, shows and follows stored events.");
   addCommand<Flags>(group, {
     name: "list",
     summary:
@@ -73,6 +92,8 @@ export function addTo(group: Command): void {
     .option("--until <time>", "received before")
     .option("--state <state>", `only events in this state: ${eventStates.join(", ")}`)
     .option("--limit <count>", "maximum number", "50");
+  addShow(group);
+  addTail(group);
 }
 
 /** The time range to search in the logs by default. */
@@ -98,12 +119,10 @@ async function listHistory(
 ): Promise<void> {
   const { deployment, terminal } = operation;
   const { since = sinceFlag(given, new Date()) ?? "", until, ...rest } = filter;
-  let done = 0;
-  const events = await eventHistory(operation, present<HistoryPeriod>({ since, until }), (progress) => {
-    if (progress.done === done) return;
-    done = progress.done;
-    terminal.progress(`Read ${done} of ${progress.total} functions' logs: ${progress.lines} lines.`);
-  });
+  const period = present<HistoryPeriod>({ since, until });
+  const events = await eventHistory(operation, period, ({ done, total, lines }) =>
+    terminal.step(`Read ${done} of ${total} functions' logs: ${lines} lines.`),
+  );
   const wanted = choiceFlag("--outcome", outcome, historyOutcomes);
   const selected = selectHistory(events, { ...rest, ...(wanted && { outcome: wanted }) });
   const listed = await withSubjects(selected.slice(0, limit), operation);
@@ -191,4 +210,156 @@ function row({ event, receipts, progress }: ListedEvent): readonly (string | num
 function describe({ event, receipts, progress }: ListedEvent): object {
   const { attributes: _, ...shown } = event;
   return { ...shown, receipts: receipts.count, ...progress };
+}
+
+type ShowFlags = SubjectFlags & { readonly reveal?: boolean };
+
+function addShow(group: Command): void {
+  addCommand<ShowFlags>(group, {
+    name: "show <id>",
+    summary:
+      "Shows a stored event by its id or a prefix of it: timeline, and body, masked. Without its user or account it may read the whole table, and asks first if that costs money.",
+    asks: true,
+    examples: [
+      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the unmasked body",
+    ],
+    run: showEvent,
+  })
+    .option("--user <id>", "the event's user, or the user of its account")
+    .option("--account <id>", "the event's account")
+    .option("--company-account <id>", "the event's company account")
+    .option("--reveal", "show the body unmasked, with personal data")
+    // One id in 64 begins with "-". An invalid option is still refused, as an extra argument or an invalid
+    // id.
+    .allowUnknownOption();
+}
+
+export async function showEvent(
+  operation: Operation,
+  { reveal = false, ...flags }: ShowFlags,
+  id = "",
+): Promise<void> {
+  checkEventId(id);
+  const subject = subjectFlag(flags);
+  const { deployment, clients, terminal } = operation;
+  const table = deployment.output("TableName");
+  const ports = lookupPorts(operation, subject === undefined ? await agreeToScan(operation) : undefined);
+  const stored = await findEvent(id, subject, ports);
+  if (stored === undefined) return showUnstored(operation, id, subject);
+  const { event, receipts } = stored;
+  const [details, records, deadLetters] = await Promise.all([
+    ports.stored.detailsOf(event),
+    recordsOf(subjectOf(event), ports.records),
+    deadLettersOfEvent(event, operation),
+  ]);
+  const versions = documentVersions(clients.dynamodb, table, () => new Date());
+  const document = await documentOfEvent(event, records.documents, versions);
+  const timeline = eventTimeline(stored, details, records, {
+    subscribers: subscriberQueues(deployment),
+    deadLetters,
+  });
+  const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
+  const shown = async () => details && (await shownBody(event, details.body, overflow, reveal));
+  const act = { act: "reveal", target: `event ${event.type}`, subject: subjectOf(event) } as const;
+  const body = reveal
+    ? await audited(operation, act, shown, (known) => (known === undefined ? 0 : 1))
+    : await shown();
+  terminal.result(
+    {
+      stage: deployment.stage,
+      event: shownEvent(event, reveal),
+      subject: subjectOf(event),
+      receipts: receipts.count,
+      timeline,
+      ...present({ document }),
+      body,
+    },
+    textOf({ event, timeline, document, body, reveal }),
+  );
+}
+
+/** Shows an event that could not be stored. Its subject is unknown. */
+async function showUnstored(operation: Operation, id: string, subject: Subject | undefined): Promise<void> {
+  const deadLetters = await deadLettersOfUnstored(id, operation);
+  if (deadLetters.length === 0) throw noSuchEvent(id, subject);
+  const rows = deadLetters.map(({ queue, sentAt, reason, id: whole }) => [queue, sentAt, reason, whole]);
+  operation.terminal.result(
+    { stage: operation.deployment.stage, event: null, deadLetters },
+    `Not stored. It is among the dead letters, which npx income-events dlq show QUEUE shows:\n\n${tableText(["QUEUE", "SENT", "REASON", "ID"], rows)}`,
+  );
+}
+
+async function shownBody(
+  { userId, accountId, companyAccountId, datasourceId, endpoint, eventId }: IncomeEvent,
+  body: Body,
+  overflow: OverflowBucket,
+  reveal: boolean,
+): Promise<unknown> {
+  // Contains only ids and states that the pipeline wrote.
+  if (body.type === "facts") return body.facts;
+  // The body was removed because it named an erased subject.
+  if (body.type === "object" && (await overflow.find(body.key)) === undefined) return undefined;
+  const ids = [userId, accountId, companyAccountId, datasourceId, endpoint, eventId];
+  return shownJson(await bodyText(body, overflow), { reveal, ids, isMessage: true });
+}
+
+/** An event with its attributes, masked unless `reveal`. */
+export function shownEvent(event: IncomeEvent, reveal: boolean): IncomeEvent {
+  const { attributes } = event;
+  return attributes === undefined ? event : { ...event, attributes: shownAttributes(attributes, reveal) };
+}
+
+type Shown = {
+  readonly event: IncomeEvent;
+  readonly timeline: readonly Step[];
+  readonly document: EventDocument | undefined;
+  readonly body: unknown;
+  readonly reveal: boolean;
+};
+
+function textOf({ event, timeline, document, body, reveal }: Shown): string {
+  const steps = timeline.map(({ step, done, detail }) => [
+    step,
+    done === undefined ? "?" : done ? "yes" : "no",
+    detail,
+  ]);
+  return [
+    oneLine(`${event.type} of ${nameOf(subjectOf(event))}`),
+    `id ${event.id}`,
+    "",
+    tableText(["STEP", "DONE", "DETAIL"], steps),
+    "",
+    ...(document === undefined ? [] : [documentLine(document), ""]),
+    ...(body === undefined
+      ? ["The body has expired."]
+      : [reveal ? "Body:" : "Body, masked (--reveal shows it):", printableJson(body, 2)]),
+  ].join("\n");
+}
+
+function documentLine({ subject, endpoint, dates, version, isOfEvent }: EventDocument): string {
+  const flags = [...(dates === undefined ? [] : ["--dates", dates]), "--of-version", version];
+  const line = commandLine`npx income-events documents get ${[subject.kind, subject.id, endpoint, ...flags]}`;
+  return oneLine(`${isOfEvent ? "Show its document" : "Show the current document"}: ${line}`);
+}
+
+function addTail(group: Command): void {
+  addCommand(group, {
+    name: "tail",
+    summary:
+      "Follows events until Ctrl-C: received, applied, data fetched. It reads the table's stream beside the relay; run only one at a time, because a third reader slows all of them down.",
+    examples: [
+      "npx income-events events tail",
+      "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",
+    ],
+    run: tail,
+  });
+}
+
+async function tail(operation: Operation): Promise<void> {
+  const { deployment, terminal } = operation;
+  for await (const record of followTable(operation, `the stage ${deployment.stage}`)) {
+    const happening = happeningOf(record, new Date());
+    if (happening !== undefined) terminal.result(happening, happeningLine(happening));
+  }
 }
