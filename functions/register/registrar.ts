@@ -52,10 +52,9 @@ export type Registration = {
  * `{"takeOver": true}` replaces the webhooks of another stage.
  */
 export function registrar(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
-  const register = registering(dependencies);
   return async (event) => {
     try {
-      return await register(event);
+      return await register(dependencies, isFields(event) && event.takeOver === true);
     } catch (error) {
       // A newly deployed stage has no token: the token's own alarm says what to do, and the schedule retries.
       if (!isScheduled(event) || !isWithoutToken(error)) throw error;
@@ -74,40 +73,37 @@ function isWithoutToken(error: unknown): boolean {
   return error instanceof FailureError && error.failure.reason === noToken;
 }
 
-function registering(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
-  return async (event) => {
-    const { client, webhooks, isNewer, webhooksUrl, secretHeader } = dependencies;
-    const { readSecret, times, now, log } = dependencies;
-    const { secret, since } = await readSecret();
-    if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
-    const takesOver = isFields(event) && event.takeOver === true;
-    if (dependencies.readsFirst && !takesOver) await refuseOthers(dependencies);
-    const chosen = valueToRegister(secret, since, now(), times.propagationSeconds);
-    const signing = signingToRegister(secret, since, now(), times);
-    for (const { name, path } of webhooks) {
-      const body = {
-        url: webhookUrlOf(webhooksUrl, name),
-        method: "POST",
-        headers: headerWith(secretHeader, valueOfKind(chosen.value, kindOf(name))),
-        // A PUT drops what it omits: without the secret, the provider would stop signing bodies.
-        ...(signing.value !== undefined && { secret: signing.value }),
-        ...(isNewer && { enabled: true }),
-      };
-      const answer = await client.call({ method: "PUT", path, body, expects: "acceptance" });
-      if (!answer.found)
-        throw permanent(`the provider knows no webhook at the path of ${name}; see provider.paths`);
-    }
-    const registered = webhooks.map(({ name }) => name);
-    const count = registered.length;
-    const waits = [chosen.type === "previous" ? chosen.readyInSeconds : 0, signing.readyInSeconds ?? 0];
-    const readyInSeconds = Math.max(...waits);
-    if (readyInSeconds === 0) {
-      log("WEBHOOKS_REGISTERED", { count });
-      return { registered, secret: "current" };
-    }
-    log("WEBHOOKS_REGISTERED_PREVIOUS", { count, delayInSeconds: readyInSeconds });
-    return { registered, secret: "previous", readyInSeconds };
-  };
+async function register(dependencies: RegistrarDependencies, takesOver: boolean): Promise<Registration> {
+  const { client, webhooks, isNewer, webhooksUrl, secretHeader } = dependencies;
+  const { readSecret, times, now, log } = dependencies;
+  const { secret, since } = await readSecret();
+  if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
+  if (dependencies.readsFirst && !takesOver) await refuseOthers(dependencies);
+  const chosen = valueToRegister(secret, since, now(), times.propagationSeconds);
+  const signing = signingToRegister(secret, since, now(), times);
+  for (const { name, path } of webhooks) {
+    const body = {
+      url: webhookUrlOf(webhooksUrl, name),
+      method: "POST",
+      headers: headerWith(secretHeader, valueOfKind(chosen.value, kindOf(name))),
+      // A PUT drops what it omits: without the secret, the provider would stop signing bodies.
+      ...(signing.value !== undefined && { secret: signing.value }),
+      ...(isNewer && { enabled: true }),
+    };
+    const answer = await client.call({ method: "PUT", path, body, expects: "acceptance" });
+    if (!answer.found)
+      throw permanent(`the provider knows no webhook at the path of ${name}; see provider.paths`);
+  }
+  const registered = webhooks.map(({ name }) => name);
+  const count = registered.length;
+  const waits = [chosen.type === "previous" ? chosen.readyInSeconds : 0, signing.readyInSeconds ?? 0];
+  const readyInSeconds = Math.max(...waits);
+  if (readyInSeconds === 0) {
+    log("WEBHOOKS_REGISTERED", { count });
+    return { registered, secret: "current" };
+  }
+  log("WEBHOOKS_REGISTERED_PREVIOUS", { count, delayInSeconds: readyInSeconds });
+  return { registered, secret: "previous", readyInSeconds };
 }
 
 /**
