@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
+  FailureError,
   failureOf,
+  isAttempt,
   isNotReady,
+  isRefusedCall,
+  laterRelease,
   notReady,
   permanent,
+  refusedCall,
   retryable,
   unreachable,
   waiting,
@@ -19,10 +24,17 @@ import {
   textsOf,
 } from "../../../domain/core/parse.ts";
 import {
+  canaryBody,
+  canaryBytes,
+  canaryIn,
+  haveSameMessage,
   isEventType,
   isUnordered,
   isWebhookKind,
+  type LastChange,
+  millisecondsSince,
   parseEvent,
+  parseLastChange,
   webhookKinds,
 } from "../../../domain/event/events.ts";
 import { eventOf, userId } from "../samples.ts";
@@ -152,6 +164,58 @@ describe("an event", () => {
   });
 });
 
+describe("a canary", () => {
+  const id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+
+  it("is a body of a known length that names its id", () => {
+    expect(canaryIn(canaryBody(id))).toBe(id);
+    expect(Buffer.byteLength(canaryBody(id))).toBe(canaryBytes);
+  });
+
+  it.each([
+    ` ${canaryBody(id)}`,
+    `${canaryBody(id)} `,
+    canaryBody("x".repeat(36)),
+    canaryBody(`${id}0`),
+    "{}",
+  ])("is no other body: %s", (body) => {
+    expect(canaryIn(body)).toBeUndefined();
+  });
+});
+
+it("the time since a webhook's receipt is never negative, whatever the clocks", () => {
+  expect(millisecondsSince([1, 12], 10)).toEqual([9, 0]);
+});
+
+describe("the last change of a record", () => {
+  const event: LastChange = { cause: "event", event: eventOf("account.connected"), outcome: "applied" };
+  const other: LastChange = { ...event, event: eventOf("account.disconnected") };
+  const answer: LastChange = { cause: "answer", at: "2026-01-01T00:00:00.000Z" };
+  const again: LastChange = { cause: "again" };
+
+  it.each([
+    event,
+    again,
+    { ...again, correlationId: "c" } as const,
+    answer,
+    { ...answer, correlationId: "c" } as const,
+  ])("is read as it was stored: %o", (change) => {
+    expect(parseLastChange(JSON.parse(JSON.stringify(change)))).toEqual(change);
+  });
+
+  it.each([
+    ["an event and itself", event, { ...event, outcome: "stale" } as const, true],
+    ["two events", event, other, false],
+    ["an event and an answer", event, answer, false],
+    ["an answer and an event", answer, event, false],
+    ["two answers", answer, answer, true],
+    ["two repeats", again, again, true],
+    ["a repeat and an answer", again, answer, false],
+  ])("has the message of another version or not: %s", (_, one, another, isSame) => {
+    expect(haveSameMessage(one, another)).toBe(isSame);
+  });
+});
+
 describe("a failure that is waited for", () => {
   it("says whether it waits for a permit or the provider, and how much its retry may be delayed", () => {
     const common = { type: "retryable", reason: "later", delayInSeconds: 30 };
@@ -162,6 +226,32 @@ describe("a failure that is waited for", () => {
       spreadInSeconds: 60,
       waitsFor: "provider",
     });
+  });
+
+  it("waits a minute for a later release, because an update of all functions takes as long", () => {
+    expect(failureOf(laterRelease("later"))).toMatchObject({ delayInSeconds: 60, spreadInSeconds: 0 });
+  });
+
+  it.each<[string, FailureError, boolean, boolean]>([
+    ["a permanent failure", permanent("400"), false, false],
+    ["a failed call", retryable("500"), true, false],
+    ["data that is not ready", notReady("202"), true, false],
+    ["a refused call", refusedCall("403"), true, true],
+    [
+      "a wait for a token that the provider refused",
+      new FailureError({
+        ...{ type: "retryable", reason: "401", delayInSeconds: 1 },
+        ...{ waitsFor: "permit", refused: "alone" },
+      }),
+      true,
+      true,
+    ],
+    ["a wait for a permit", waiting("paced", 1), false, false],
+    ["a wait for the provider", unreachable("down", 1, 1), false, false],
+    ["a wait for a later release", laterRelease("later"), false, false],
+  ])("is an attempt, or one that the provider refused, or neither: %s", (_, error, isTried, isRefused) => {
+    expect([isAttempt(error), isRefusedCall(error)]).toEqual([isTried, isRefused]);
+    expect(isRefusedCall({ failure: error.failure })).toBe(false);
   });
 
   it("that is permanent may carry the status of the provider's answer", () => {

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { batchesOf, roundsOf } from "../../../domain/core/batches.ts";
-import { keyPart } from "../../../domain/event/subjects.ts";
+import { batchesOf, mutex, roundsOf } from "../../../domain/core/batches.ts";
+import {
+  canonicalId,
+  keyPart,
+  loggedName,
+  loggedText,
+  nameOf,
+  parseSubject,
+  withUser,
+} from "../../../domain/event/subjects.ts";
 import { hostileText } from "../samples.ts";
 
 describe("a part of a key", () => {
@@ -70,6 +78,34 @@ test("an item over the limit is a batch of its own", () => {
   expect(batchesOf([1, 9, 1], { maxItems: 10, maxBytes: 5, bytesOf })).toEqual([[1], [9], [1]]);
 });
 
+test("batches without a limit of bytes are limited by their number of items", () => {
+  expect(batchesOf([1, 2, 3], { maxItems: 2 })).toEqual([[1, 2], [3]]);
+});
+
+test("a mutex runs functions one at a time in order, and goes on after one that fails", async () => {
+  const run = mutex();
+  const log: string[] = [];
+  const work = (name: string, fails = false) =>
+    run(async (hasWaited) => {
+      log.push(`${name} begins${hasWaited ? " after others" : ""}`);
+      await Promise.resolve();
+      log.push(`${name} ends`);
+      if (fails) throw new Error(name);
+      return name;
+    });
+  const results = await Promise.allSettled([work("a"), work("b", true), work("c")]);
+  expect(results.map((each) => (each.status === "fulfilled" ? each.value : "failed"))).toEqual([
+    "a",
+    "failed",
+    "c",
+  ]);
+  await work("d");
+  expect(log).toEqual([
+    ...["a begins", "a ends", "b begins after others", "b ends"],
+    ...["c begins after others", "c ends", "d begins", "d ends"],
+  ]);
+});
+
 describe("rounds", () => {
   const keyOf = ([key = ""]: string) => key;
 
@@ -79,5 +115,47 @@ describe("rounds", () => {
       ["a2", "b2"],
       ["a3"],
     ]);
+  });
+});
+
+describe("a subject's name in logs", () => {
+  const kinds = fc.constantFrom("user" as const, "account" as const, "company-account" as const);
+
+  it("is the same for the subject, its name and the names below it, and never shows its id", () => {
+    fc.assert(
+      fc.property(kinds, hostileText, (kind, text) => {
+        const subject = { kind, id: canonicalId(text) };
+        const logged = loggedName(subject);
+        expect(logged).toMatch(/^(user|account|company-account)\/[0-9a-f]{16}$/);
+        expect(loggedText(nameOf(subject))).toBe(logged);
+        expect(loggedText(`${nameOf(subject)}/income`)).toBe(logged);
+        expect(logged).toBe(`${kind}/${loggedText(subject.id)}`);
+      }),
+    );
+  });
+
+  it("differs by its id and its kind, but not by the case of a UUID", () => {
+    const id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+    expect(loggedName({ kind: "user", id })).not.toBe(loggedName({ kind: "account", id }));
+    expect(loggedText("user/a")).not.toBe(loggedText("user/b"));
+    expect(loggedText(`user/${id.toUpperCase()}`)).toBe(loggedName({ kind: "user", id }));
+    expect(loggedText(id.toUpperCase())).toBe(loggedText(id));
+    expect(loggedText("A-1")).not.toBe(loggedText("a-1"));
+  });
+});
+
+describe("a stored subject", () => {
+  it("is read as it was stored, and refused by the invalid field", () => {
+    const subject = { kind: "company-account", id: "c" };
+    expect(parseSubject({ ...subject, more: 1 })).toEqual(subject);
+    expect(() => parseSubject({ ...subject, kind: "endpoint" })).toThrow("subject.kind: expected");
+    expect(() => parseSubject({ ...subject, id: "" })).toThrow("id: expected a text");
+    expect(() => parseSubject("c")).toThrow("subject: expected an object");
+  });
+
+  it("is followed by its user, if that is known", () => {
+    const subject = { kind: "account", id: "a" } as const;
+    expect(withUser({ subject })).toEqual([subject]);
+    expect(withUser({ subject, userId: "u" })).toEqual([subject, { kind: "user", id: "u" }]);
   });
 });

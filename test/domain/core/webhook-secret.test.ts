@@ -2,14 +2,20 @@ import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  acceptedByAll,
   overlapSecondsOf,
   propagationSecondsOf,
+  signingToRegister,
   valueToRegister,
 } from "../../../domain/core/secret-registration.ts";
 import {
   authenticator,
+  headerWith,
   isSigned,
+  parseSecretHeader,
   parseWebhookSecret,
+  presentedIn,
+  type SecretHeader,
   valueOfKind,
   type WebhookSecret,
   writeWebhookSecret,
@@ -213,5 +219,100 @@ describe("a signature", () => {
     expect(isSigned(raw, undefined, { current: "c", signing }, before)).toBe(false);
     expect(isSigned(raw, undefined, { current: "c" }, before)).toBe(true);
     expect(isSigned(raw, "anything", { current: "c" }, before)).toBe(true);
+  });
+});
+
+describe("the signing secret to register", () => {
+  const changed = new Date("2026-03-01T10:00:00Z");
+  const times = { propagationSeconds: 120, overlapSeconds: 7_200 };
+  const previousSigning = { value: "previous", until };
+  const endingAt = (time: string) => ({ value: "previous", until: `2026-03-01T${time}.000Z` });
+
+  it.each<[string, Omit<WebhookSecret, "current">, number, object]>([
+    ["none if none is set", {}, 0, {}],
+    ["the first one at once", { signing: "s" }, 0, { value: "s" }],
+    [
+      "the previous one after a change",
+      { signing: "s", previousSigning },
+      0,
+      { value: "previous", readyInSeconds: 120 },
+    ],
+    [
+      "the previous one until every receiver knows the change",
+      { signing: "s", previousSigning },
+      119.5,
+      { value: "previous", readyInSeconds: 1 },
+    ],
+    ["the new one then", { signing: "s", previousSigning }, 120, { value: "s" }],
+    ["the previous one after a removal", { previousSigning }, 0, { value: "previous", readyInSeconds: 120 }],
+    ["none when every receiver knows the removal", { previousSigning }, 120, {}],
+    [
+      "the current one if only the other secret has changed",
+      { signing: "s", previousSigning: endingAt("10:30:00") },
+      0,
+      { value: "s" },
+    ],
+    [
+      "the previous one if a clock that set its end differs by less than an hour",
+      { signing: "s", previousSigning: endingAt("11:00:01") },
+      0,
+      { value: "previous", readyInSeconds: 120 },
+    ],
+    [
+      "the current one if that clock differs by an hour",
+      { signing: "s", previousSigning: endingAt("13:00:00") },
+      0,
+      { value: "s" },
+    ],
+  ])("is %s", (_, signing, seconds, expected) => {
+    const now = new Date(changed.getTime() + seconds * 1_000);
+    expect(signingToRegister({ current: "c", ...signing }, changed, now, times)).toEqual(expected);
+  });
+});
+
+it("every receiver accepts the previous secrets while a rotation lasts, and then the current ones", () => {
+  const rotating = { ...secret, signing: "s", previousSigning: { value: "t", until } };
+  expect(acceptedByAll(rotating, before)).toEqual({ current: "previous-value", signing: "t" });
+  expect(acceptedByAll(rotating, new Date(until))).toEqual({ current: "current-value", signing: "s" });
+  expect(acceptedByAll({ current: "c" }, before)).toEqual({ current: "c" });
+});
+
+describe("the header that carries the secret", () => {
+  const name = "x-webhook-secret";
+  const [bearer, basic] = [{ name, scheme: "Bearer" } as const, { name, scheme: "Basic" } as const];
+  const inBase64 = (text: string) => Buffer.from(text).toString("base64");
+
+  it("presents the value that a sender wrote, with each scheme", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom({ name }, bearer, basic),
+        fc.stringMatching(/^[!-~]{1,40}$/),
+        (to, value) => {
+          expect(presentedIn(to, headerWith(to, value))).toBe(value);
+        },
+      ),
+    );
+  });
+
+  it.each<[string, SecretHeader, string | undefined, string | undefined]>([
+    ["as it is without a scheme", { name }, "Bearer s", "Bearer s"],
+    ["in another case, after spaces", bearer, "bEARER   s", "s"],
+    ["not if the header is missing", bearer, undefined, undefined],
+    ["not with another scheme", bearer, "Basic s", undefined],
+    ["not with a longer scheme", bearer, "Bearers s", undefined],
+    ["not behind other text", bearer, "x Bearer s", undefined],
+    ["not without a value", bearer, "Bearer ", undefined],
+    ["as the password of any user", basic, `Basic ${inBase64("anyone:s:t")}`, "s:t"],
+    ["not as a user name", basic, `Basic ${inBase64("s")}`, undefined],
+  ])("presents the secret %s", (_, header, written, value) => {
+    expect(presentedIn(header, { [name]: written })).toBe(value);
+  });
+
+  it("is parsed from the settings, in lower case, with a scheme if it is a known one", () => {
+    const header = { secretHeader: "X-Webhook-Secret" };
+    expect(parseSecretHeader(header)).toEqual({ name });
+    expect(parseSecretHeader({ ...header, secretScheme: "Basic" })).toEqual(basic);
+    expect(parseSecretHeader({ ...header, secretScheme: "Digest" })).toEqual({ name });
+    expect(() => parseSecretHeader({})).toThrow("secretHeader: expected a text");
   });
 });

@@ -77,6 +77,29 @@ describe("an envelope", () => {
   });
 });
 
+it.each<[string, object]>([
+  ["kind", { kind: "cats" }],
+  ["id", { id: "" }],
+  ["receivedAt", { receivedAt: undefined }],
+  ["headers", { headers: [] }],
+  ["body", { body: "{}" }],
+  ["body.text", { body: { type: "text" } }],
+  ["base64", { body: { type: "base64", base64: "" } }],
+  ["key", { body: { type: "object", bytes: 1 } }],
+  ["bytes", { body: { type: "object", key: "k" } }],
+  ["event.type", { body: { type: "facts", facts: {} } }],
+  ["body.type", { body: { type: "file" } }],
+  ["schemaVersion", { schemaVersion: "1" }],
+])("an envelope is refused by the invalid field: %s", (field, fault) => {
+  expect(() => readEnvelope(JSON.stringify({ ...envelope, ...fault }))).toThrow(`${field}: expected`);
+});
+
+it("an envelope says whether its body is one element of a list", () => {
+  const element = { ...envelope, isElement: true as const };
+  expect(readEnvelope(writeEnvelope(element))).toEqual(element);
+  expect(readEnvelope(JSON.stringify({ ...envelope, isElement: "yes" }))).toEqual(envelope);
+});
+
 describe("a body", () => {
   const bytesOf = (body: Body) => {
     if (body.type === "text") return Buffer.from(body.text);

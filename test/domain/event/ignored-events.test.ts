@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { type EventFilter, selects } from "../../../domain/event/event-progress.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
 import {
   countedName,
   countedNames,
@@ -58,7 +59,10 @@ describe("an event that the settings ignore", () => {
 });
 
 const receivedAt = "2026-03-01T12:00:00.000Z";
-const event = { id: "i", kind: "accounts", receivedAt, type: "account.connected", accountId: "a" } as const;
+const event: IncomeEvent = {
+  ...{ id: "event", kind: "accounts", type: "account.connected" },
+  ...{ receivedAt, accountId: "a", endpoint: "income" },
+};
 
 it.each<[EventFilter, boolean]>([
   [{}, true],
@@ -71,6 +75,10 @@ it.each<[EventFilter, boolean]>([
   [{ until: "2026-03-01T12:00:00.001Z" }, true],
   [{ until: receivedAt }, false],
   [{ kind: "accounts", until: receivedAt }, false],
+  [{ text: "en" }, true],
+  [{ text: "ne" }, false],
+  [{ endpoint: "income" }, true],
+  [{ endpoint: "trips" }, false],
 ])("a filter %o selects: %s", (filter, selected) => {
   expect(selects(filter, event)).toBe(selected);
 });

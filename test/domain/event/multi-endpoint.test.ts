@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { identify } from "../../../domain/event/envelope.ts";
+import { parseExact } from "../../../domain/event/lossless-json.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
+import { mergeEach } from "../../../domain/event/mapping-source.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { eventIdsOf } from "../../../proof/scenario/traffic.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";
@@ -119,5 +121,35 @@ describe("update_multi_endpoint", () => {
     const body = { event: "update_endpoint", ...about, endpoint: "income" };
     const id = identify("endpoints", Buffer.from(JSON.stringify(body)));
     expect(eventsIn(body, endpoints, { kind: "endpoints" })).toEqual([{ id, facts: updated("income") }]);
+  });
+});
+
+describe("merge_each", () => {
+  const long = parseExact("12345678901234567890", "the number");
+
+  it.each<[string, unknown, unknown, unknown]>([
+    [
+      "texts, numbers and booleans to each element",
+      [{ a: 1 }, {}],
+      { b: "x", c: 2, d: false, e: long },
+      [
+        { b: "x", c: 2, d: false, e: long, a: 1 },
+        { b: "x", c: 2, d: false, e: long },
+      ],
+    ],
+    ["no lists, objects and nulls", [{}], { a: [1], b: {}, c: null }, [{}]],
+    ["nothing to a member of the element's own", [{ a: 1, b: null }], { a: 2, b: 3 }, [{ a: 1, b: 3 }]],
+    ["nothing to a null that only the element has", [{ a: null }], {}, [{ a: null }]],
+    [
+      "to what is no object, which becomes a member",
+      ["x", 1, [2], long],
+      { a: 1 },
+      [...["x", 1, [2], long].map((element) => ({ a: 1, element }))],
+    ],
+    ["nothing if there is no object", [{ a: 1 }], long, [{ a: 1 }]],
+    ["nothing to what is no list", "x", { a: 1 }, "x"],
+    ["nothing to what is missing", undefined, { a: 1 }, null],
+  ])("adds %s", (_, list, object, merged) => {
+    expect(mergeEach(list, object)).toEqual(merged);
   });
 });

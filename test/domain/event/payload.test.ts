@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { inspectPayload } from "../../../domain/event/payload.ts";
+import {
+  asUtf8,
+  compressionFormatOf,
+  credentialFields,
+  inspectPayload,
+} from "../../../domain/event/payload.ts";
 
 const inspect = (text: string) => inspectPayload(Buffer.from(text));
 
@@ -127,4 +132,64 @@ describe("a body that can't be read", () => {
       { numRuns: 1000 },
     );
   });
+});
+
+describe("a body in another encoding", () => {
+  const text = '{"a":"é€"}';
+  const latin = Buffer.from('{"a":"é"}', "latin1");
+
+  it.each<[string, Uint8Array, string | undefined, string]>([
+    ["UTF-8", Buffer.from(text), undefined, text],
+    ["UTF-8, whatever is claimed", Buffer.from(text), "application/json; charset=iso-8859-1", text],
+    ["UTF-8 with a byte order mark", Buffer.from(`\uFEFF${text}`), undefined, text],
+    ["UTF-16", Buffer.from(text, "utf16le"), undefined, text],
+    ["UTF-16 of ASCII alone", Buffer.from('{"a":1}', "utf16le"), undefined, '{"a":1}'],
+    ["UTF-16 that is called ISO-8859-1", Buffer.from("[1]", "utf16le"), "text/plain; charset=latin1", "[1]"],
+    ["UTF-16 with a mark", Buffer.from(`\uFEFF${text}`, "utf16le").swap16(), "application/json", text],
+    ["ISO-8859-1", latin, "application/json; charset=iso-8859-1", '{"a":"é"}'],
+  ])("%s becomes UTF-8", (_, bytes, contentType, expected) => {
+    expect(Buffer.from(asUtf8(bytes, contentType)).toString()).toBe(expected);
+  });
+
+  it.each<[string, Uint8Array, string | undefined]>([
+    ["UTF-8", Buffer.from(text), undefined],
+    ["ISO-8859-1 without a word", latin, undefined],
+    ["text that is not JSON", Buffer.from("é", "latin1"), "text/plain; charset=iso-8859-1"],
+    ["bytes", Buffer.of(0, 1, 2), undefined],
+  ])("of %s is left as it is", (_, bytes, contentType) => {
+    expect(asUtf8(bytes, contentType)).toBe(bytes);
+  });
+});
+
+it("a body without bytes counts as null only if mapped headers report the event", () => {
+  expect(inspectPayload(Buffer.of(), { "ce-type": "ping" })).toEqual({
+    ok: true,
+    bytes: Buffer.from("null"),
+  });
+  expect(inspectPayload(Buffer.of())).toMatchObject({ ok: false });
+  expect(inspectPayload(Buffer.of(0xff))).toEqual({ ok: false, error: "not UTF-8" });
+});
+
+it("a text may contain a credential if it has one's name in quotes, or an escape that may hide it", () => {
+  const { names, mayBeIn } = credentialFields(["Link", "a.b"]);
+  expect(names).toEqual(new Set(["link", "a.b"]));
+  const texts = ['{"LINK":1}', '{"a.b":1}', '{"\\u006cink":1}', '{"link ":1}', '{"axb":1}', "link"];
+  expect(texts.map(mayBeIn)).toEqual([true, true, true, false, false, false]);
+  expect(credentialFields([]).mayBeIn('{"":1}')).toBe(false);
+});
+
+it.each([
+  ["1f8b08", "gzip"],
+  ["28b52ffd", "zstd"],
+  ["7801", "deflate"],
+  ["785e", "deflate"],
+  ["789c", "deflate"],
+  ["78da", "deflate"],
+  ["7802", undefined],
+  ["1f", undefined],
+  ["28b52f", undefined],
+  ["7b7d", undefined],
+  ["", undefined],
+])("bytes that begin with %s are compressed as %s", (hex, format) => {
+  expect(compressionFormatOf(Buffer.from(hex, "hex"))).toBe(format);
 });

@@ -33,6 +33,7 @@ function outcome(given: Given, expects: Expectation = "data", error?: ErrorPlace
     if (error instanceof Unauthorized) return "unauthorized";
     if (!(error instanceof FailureError)) throw error;
     const { failure } = error;
+    expect(failure.reason).toContain(`the provider answered ${answer.status}`);
     if (failure.type === "permanent") return "refused";
     const { delayInSeconds, waitsFor, refused } = failure;
     if (refused !== undefined) return `forbidden, ${refused}`;
@@ -63,6 +64,8 @@ describe("an answer where data is expected", () => {
     ["JSON as bytes", { contentType: "application/octet-stream" }, "data"],
     ["JSON of another family", { contentType: "application/hal+json" }, "data"],
     ["text/json", { contentType: "TEXT/JSON" }, "data"],
+    ["application/x-json", { contentType: "application/x-json" }, "data"],
+    ["JSON as other bytes", { contentType: "binary/octet-stream" }, "data"],
     ["with a byte order mark", { body: "\uFEFF{}" }, "data"],
     [
       "in ISO-8859-1",
@@ -101,6 +104,9 @@ describe("an answer where data is expected", () => {
     ["XHTML", { contentType: "application/xhtml+xml", body: page }, "wait 0"],
     ["JSON that is called HTML", { contentType: "text/html" }, "wait 0"],
     ["XML", { contentType: "application/xml", body: "<error/>" }, "wait 0"],
+    ...["application/json-seq", "x-application/json", "application/hal+jsonp", "application/x-pdf"].map(
+      (contentType): [string, Given, string] => [contentType, { contentType }, "wait 0"],
+    ),
     ["HTML with Retry-After", { contentType: "text/html", body: page, retryAfter: "60" }, "wait 60"],
     ["no content", { body: "" }, "wait 0"],
     ["no content and no content type", { body: "", contentType: undefined }, "wait 0"],
@@ -144,7 +150,10 @@ describe("an answer where data is expected", () => {
     ["409", { status: 409 }, "refused"],
     ["422 with Retry-After", { status: 422, retryAfter: "5" }, "refused"],
     ["a picture", { contentType: "image/png", body: Buffer.of(0x89, 0x50) }, "refused"],
-    ["a file", { contentType: "application/pdf", body: "%PDF-1.7" }, "refused"],
+    ...[
+      ...["application/pdf", "application/zip", "audio/mpeg", "font/woff2", "video/mp4"],
+      "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ].map((contentType): [string, Given, string] => [`a file of ${contentType}`, { contentType }, "refused"]),
     ["301", { status: 301, location: "https://elsewhere.example/" }, "refused"],
     ["308", { status: 308, location: "https://elsewhere.example/" }, "refused"],
     ["304", { status: 304 }, "refused"],
@@ -241,6 +250,11 @@ describe("data", () => {
     [undefined, json],
     [json, json],
     ["Application/JSON; charset=UTF-8", json],
+    ["application/json; charset=utf8", json],
+    [
+      `application/json; charset=iso-8859-1; note="${"x".repeat(200)}"`,
+      "application/json;charset=iso-8859-1",
+    ],
     ["application/json;charset=iso-8859-1", "application/json;charset=iso-8859-1"],
     ["application/json; Charset=ISO-8859-1", "application/json; Charset=ISO-8859-1"],
     ["application/hal+json", "application/hal+json"],

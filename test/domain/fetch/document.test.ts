@@ -3,9 +3,15 @@ import { describe, expect, it } from "vitest";
 import {
   type Document,
   documentAfter,
+  expiryOf,
+  isReadSince,
+  isTooNewToBeCovered,
   nameOfData,
   parseDataName,
   parseDocument,
+  parseReadInPages,
+  parseStorage,
+  parseSuperseded,
   rangeOf,
 } from "../../../domain/fetch/document.ts";
 import { documentTask } from "../../../domain/fetch/task.ts";
@@ -33,6 +39,33 @@ describe("a document after a call", () => {
       news: true,
       correlationId: "e",
     });
+  });
+
+  it("keeps its content type unless it is that of plain JSON, and the days that it covers", () => {
+    const task = documentTask(account, { endpoint: "income" }, 5, { cause: "e.1" });
+    const readAs = (contentType?: string) =>
+      documentAfter(
+        undefined,
+        { asOf: 10, by: [], task },
+        { digest: "d", size: 7, ...(contentType && { contentType }) },
+        31,
+      );
+    expect(readAs("text/plain")).toMatchObject({ contentType: "text/plain", days: 31 });
+    for (const plain of [undefined, "application/json"])
+      expect(readAs(plain)).not.toHaveProperty("contentType");
+  });
+
+  it.each([
+    [undefined, undefined, undefined],
+    [3, undefined, 3],
+    [undefined, 3, 3],
+    [3, 7, 7],
+    [7, 3, 7],
+  ])("was read for the latest event of its calls: %s after %s is %s", (readFor, stored, latest) => {
+    const task = documentTask(account, { endpoint: "income" }, 5, { cause: "e.1" });
+    const call = { asOf: 10, by: [], task };
+    const before = documentAfter(undefined, { ...call, readFor: stored }, undefined);
+    expect(documentAfter(before, { ...call, readFor }, undefined).readFor).toBe(latest);
   });
 
   it("keeps the range of dates that it is of", () => {
@@ -152,5 +185,66 @@ describe("the name of data", () => {
     expect(() => parseDataName({ endpoint: "income", range: { start: "x" } })).toThrow(
       "end: expected a text",
     );
+  });
+});
+
+describe("the place of a document's data", () => {
+  it.each([
+    {},
+    { codec: "gzip", content: new Uint8Array([1]) },
+    { codec: "identity", object: "documents/a", objectDigest: "ab" },
+  ])("is read as it was stored: %o", (storage) => {
+    expect(parseStorage({ ...storage, asOf: 1 })).toEqual(storage);
+  });
+
+  it("has no content that is not bytes, and no unknown encoding", () => {
+    expect(parseStorage({ content: "text" })).toEqual({});
+    expect(() => parseStorage({ codec: "zstd" })).toThrow("document.codec: expected gzip or identity");
+  });
+
+  it("of a superseded version names its document, and is refused by the invalid field", () => {
+    const stored = { subject: account, endpoint: "income", range, announced: 7, object: "documents/a" };
+    const superseded = { subject: account, name: { endpoint: "income", range }, announced: 7 };
+    expect(parseSuperseded(stored)).toEqual({ ...superseded, object: "documents/a" });
+    for (const field of ["subject", "endpoint", "announced", "object"])
+      expect(() => parseSuperseded({ ...stored, [field]: undefined })).toThrow(`${field}: expected`);
+    expect(() => parseSuperseded(7)).toThrow("document: expected an object");
+  });
+});
+
+it("a read in pages is read as it was stored, and refused by the invalid field", () => {
+  for (const read of [
+    { asOf: 2, by: ["m"] },
+    { asOf: 2, by: [], known: 1 },
+  ])
+    expect(parseReadInPages(JSON.parse(JSON.stringify(read)))).toEqual(read);
+  for (const [field, value] of Object.entries({ asOf: "2", by: "m", known: "1" }))
+    expect(() => parseReadInPages({ asOf: 2, by: [], [field]: value })).toThrow(`${field}: expected`);
+  expect(() => parseReadInPages(undefined)).toThrow("read: expected an object");
+});
+
+it("a superseded version expires whole days after it was superseded, in seconds, never earlier", () => {
+  expect(expiryOf(1_000, 1)).toBe(86_401);
+  expect(expiryOf(1_001, 30)).toBe(2_592_002);
+});
+
+describe("a document and an event that was sent at 10 s", () => {
+  it.each<[string, number, number | undefined, boolean]>([
+    ["read two seconds later", 12_000, undefined, true],
+    ["read less than two seconds later", 11_999, undefined, false],
+    ["read in the future", 62_001, undefined, false],
+    ["read at the end of the clocks' tolerance", 62_000, undefined, true],
+    ["read for this event", 10_000, 10_000, true],
+    ["read for a later event, by a clock that was wrong", 99_000, 10_001, true],
+    ["read for an earlier event", 11_999, 9_999, false],
+  ])("%s: the document was read since or not", (_, asOf, readFor, isSince) => {
+    expect(isReadSince({ asOf, readFor }, 10_000, 60_000)).toBe(isSince);
+  });
+
+  it.each([
+    [10_999, true],
+    [11_000, false],
+  ])("first received at %i ms: nothing stored can cover it: %s", (firstReceivedAt, isTooNew) => {
+    expect(isTooNewToBeCovered({ since: 10_000, firstReceivedAt })).toBe(isTooNew);
   });
 });

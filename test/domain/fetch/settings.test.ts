@@ -4,6 +4,7 @@ import {
   fillBody,
   fillPath,
   isReadAs,
+  longestCallInSeconds,
   parseProviderSettings,
   readPath,
 } from "../../../domain/fetch/provider-settings.ts";
@@ -42,6 +43,10 @@ describe("the provider's settings", () => {
       const full = { ...provider, paths: { ...provider.paths, ...ranges, ...users, start } };
       expect(parseProviderSettings(full)).toEqual(full);
     }
+  });
+
+  it("limit a call to the sum of its time limits", () => {
+    expect(longestCallInSeconds(provider)).toBe(6);
   });
 
   it.each(["failed", "not-ready"])(

@@ -2,11 +2,15 @@ import { describe, expect, it } from "vitest";
 import {
   deduplicationOf,
   documentTask,
+  fetchTaskMessage,
   groupOf,
+  isOfReceipt,
   mergeTasks,
   readTask,
   receiptCause,
+  reservedSecondsOf,
   stateTask,
+  taskName,
   writeTask,
 } from "../../../domain/fetch/task.ts";
 import { account } from "../samples.ts";
@@ -94,5 +98,53 @@ describe("a task as the text of a message", () => {
     ["of a state", stateTask("fetchState", account, 1, {})],
   ])("is parsed as it was written: one %s", (_, task) => {
     expect(readTask(writeTask(task))).toEqual(task);
+    const message = { body: writeTask(task), group: groupOf(task), deduplication: deduplicationOf(task) };
+    expect(fetchTaskMessage(task)).toEqual(message);
   });
+
+  it.each<[string, object]>([
+    ["type", { type: "fetchPage" }],
+    ["subject", { subject: undefined }],
+    ["cause", { cause: "" }],
+    ["endpoint", { endpoint: undefined }],
+    ["since", { since: "1" }],
+    ["schemaVersion", { schemaVersion: 0 }],
+    ["version", { type: "startFetch" }],
+  ])("is refused by the invalid field: %s", (field, fault) => {
+    expect(() => readTask(JSON.stringify({ ...taskOf(1, "a"), ...fault }))).toThrow(`${field}: expected`);
+  });
+
+  it("is refused if it is no JSON or no object", () => {
+    expect(() => readTask("{")).toThrow("the task is not JSON");
+    expect(() => readTask("[]")).toThrow("the task: expected an object");
+  });
+});
+
+describe("a task for an operator", () => {
+  it.each([
+    ["fetchDocument", "document fetch"],
+    ["startFetch", "fetch start"],
+    ["fetchState", "state fetch"],
+    ["verifyStart", "start check"],
+    ["fetchPage", "fetchPage"],
+    ["toString", "toString"],
+  ])("of type %s is a %s, and keeps its type's name if only a later release knows it", (type, name) => {
+    expect(taskName(type)).toBe(name);
+  });
+});
+
+it.each([
+  ["a receipt", receiptCause("e", 2), "e", true],
+  ["a check of a start", "check.e.2", "e", false],
+  ["another event", "ee.2", "e", false],
+  ["an operator", "e.2", undefined, false],
+])(
+  "a task follows from a webhook's receipt or not: one caused by %s",
+  (_, cause, correlationId, isReceipt) => {
+    expect(isOfReceipt(documentTask(account, income, 1, { cause, correlationId }))).toBe(isReceipt);
+  },
+);
+
+it("a function reserves a tenth of its time for what follows its last call, at least a second", () => {
+  expect([5, 10, 60].map(reservedSecondsOf)).toEqual([1, 1, 6]);
 });

@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import {
   compareAge,
   hasTokenForm,
+  isHalfMarginGone,
   isNearEnd,
   isRefreshDue,
   isShortLived,
   maxTokenBytes,
+  remainingInSeconds,
   succeeds,
 } from "../../../domain/fetch/token-lifetime.ts";
 
@@ -102,6 +105,47 @@ describe("a token is near its end", () => {
       { numRuns: 50 },
     );
   });
+});
+
+describe("half of a token's margin is gone", () => {
+  test.each([
+    ["a day long", lived(1440), 1079, 1080],
+    ["shorter than the margin", lived(20), 9, 10],
+    ["of an unknown start", endingAt(90), 64, 65],
+  ])(
+    "when half of the margin is left, or of the lifetime if that is shorter: %s",
+    (_, lifetime, before, from) => {
+      expect(isHalfMarginGone(lifetime, at(before * minute), settings)).toBe(false);
+      expect(isHalfMarginGone(lifetime, at(from * minute), settings)).toBe(true);
+    },
+  );
+
+  test("if its end cannot be read", () => {
+    expect(isHalfMarginGone({ issuedAt }, at(0), settings)).toBe(true);
+  });
+});
+
+test("a token has time left until its end, less than none after it, and unknown without an end", () => {
+  const left = [59, 61].map((seconds) => remainingInSeconds(endingAt(1), at(seconds)));
+  expect(left).toEqual([1, -1]);
+  expect(remainingInSeconds({ issuedAt }, at(0))).toBeUndefined();
+});
+
+test.each([
+  [{ token: "a.b.c" }, { token: "a.b.c" }],
+  [
+    { token: "a.b.c", replaces: "v0" },
+    { token: "a.b.c", replaces: "v0" },
+  ],
+  [{ token: "" }, { token: undefined }],
+  [{}, { token: undefined }],
+])("the token secret %j is read, and may have no token yet", (stored, expected) => {
+  expect(parseTokenSecret(JSON.stringify(stored), "v1")).toEqual({ versionId: "v1", ...expected });
+});
+
+test("a token secret that can't be read is refused without quoting it", () => {
+  expect(() => parseTokenSecret("canary", "v1")).toThrow(/^the token secret is not JSON$/);
+  expect(() => parseTokenSecret('"canary"', "v1")).toThrow(/^the token secret: expected an object$/);
 });
 
 test("a token is short-lived if it can end between two runs, clocks' skew included", () => {

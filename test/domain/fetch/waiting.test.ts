@@ -28,6 +28,17 @@ describe("the wait of a task", () => {
     for (const wait of [...waits, asked]) expect(wait).toBe(random === 0 ? 900 : 886);
   });
 
+  it("grows evenly while it waits for a permit, up to the maximum at receive 22", () => {
+    const waits = (random: number) =>
+      [1, 11, 22].map((receives) => waitFor(receives, { ...pace, isForPermit: true }, random));
+    expect(waits(0)).toEqual([2, 225, 900]);
+    expect(waits(1)).toEqual([4, 450, 886]);
+  });
+
+  it("is in whole seconds, and never below the requested wait", () => {
+    expect(waitFor(1, { ...pace, atLeastSeconds: 60.2 }, 0)).toBe(61);
+  });
+
   it("is a second at least", () => {
     expect(waitFor(1, { baseSeconds: 0, maxSeconds: 900 }, 0)).toBe(1);
   });

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import { documentTask, stateTask } from "../../../domain/fetch/task.ts";
-import { type Consequence, consequencesOf } from "../../../domain/message/consequences.ts";
+import { type Consequence, consequencesOf, userOf } from "../../../domain/message/consequences.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import {
@@ -234,6 +235,48 @@ describe("a change of a document", () => {
 
   it("without an effect has no consequences", () => {
     expect(ofDocument(first, first)).toEqual([]);
+  });
+});
+
+describe("the user whose account or data a change is about", () => {
+  const [own, other] = [userId, "another"].map((id) => applied([eventOf("user.created", { userId: id })]));
+  const accountOf = (id: string) => applied([eventOf("account.connected", { userId: id })]);
+  const unowned = applied([eventOf("account.connected")]);
+  const document = (id?: string) =>
+    documentRead(undefined, "one", { asOf: 1, ...(id === undefined ? {} : { userId: id }) });
+  const ofState = (after: State) => ({ type: "state", before: undefined, after }) as const;
+  const ofDocument = (after: Document) => ({ type: "document", before: undefined, after }) as const;
+  const userReadiness: Change = {
+    ...{ type: "userReadiness", before: undefined },
+    after: { subject: { kind: "user", id: userId }, version: 1, at: 1, accounts: [] },
+  };
+
+  it.each<[string, Change, State | undefined, State | undefined]>([
+    ["an account's own state", ofState(accountOf(userId)), undefined, own],
+    ["an account without a user", ofState(unowned), undefined, undefined],
+    ["a user's own state", ofState(applied([eventOf("user.created", { userId })])), undefined, undefined],
+    ["a user's event", eventChange(eventOf("user.updated", { userId })), undefined, undefined],
+    ["an account's event, of an unknown account", eventChange(connected), undefined, own],
+    ["data, of an account that is another's", ofDocument(document(userId)), accountOf("another"), other],
+    ["data that names no user", ofDocument(document()), accountOf(userId), own],
+    ["data of an account without a user", ofDocument(document(userId)), unowned, own],
+    ["data of nobody", ofDocument(document()), unowned, undefined],
+    ["a user's readiness", userReadiness, undefined, own],
+  ])("is known to the account's state first: %s", async (_, change, ofAccount, expected) => {
+    const load = async ({ kind, id }: Subject) => {
+      if (kind === "account") return ofAccount;
+      return id === userId ? own : other;
+    };
+    expect(await userOf(change, load)).toBe(expected);
+  });
+
+  it("is loaded once, together with the account, if the account has no other", async () => {
+    const loaded: string[] = [];
+    await userOf(eventChange(connected), async ({ kind }) => {
+      loaded.push(kind);
+      return kind === "account" ? accountOf(userId) : own;
+    });
+    expect(loaded).toEqual(["account", "user"]);
   });
 });
 

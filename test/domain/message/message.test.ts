@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { addressedTo } from "../../../domain/message/document-reference.ts";
+import { addressedTo, nameFields, withContent } from "../../../domain/message/document-reference.ts";
+import { messageOfErasure } from "../../../domain/message/erasure-message.ts";
 import {
   messageOfDocument,
   messageOfEndpointEvent,
   messageOfState,
+  reportOfState,
   wants,
 } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
@@ -230,3 +232,57 @@ describe("a message to one subscriber", () => {
     expect(addressedTo(message, "risk")).toEqual(message);
   });
 });
+
+describe("a message with its document", () => {
+  const message = messageOfDocument(read, origin);
+
+  it("contains the document's text, every digit of it, and else what it contains without", () => {
+    const text = withContent(message, '{"id":12345678901234567890,"name":"\u{1F600}\uFFFE"}') ?? "";
+    expect(text).toContain('"content":{"id":12345678901234567890,"name":"\\ud83d\\ude00\\ufffe"}');
+    const { data, ...attributes } = JSON.parse(text);
+    const { content, ...document } = data.document;
+    expect(content.name).toBe("\u{1F600}\uFFFE");
+    expect({ ...attributes, data: { ...data, document } }).toEqual(message);
+  });
+
+  it("is undefined if it reports none, or the document is not JSON", () => {
+    expect(withContent(message, "no JSON")).toBeUndefined();
+    expect(withContent(messageOfEndpointEvent(updated, receiptsOf(), source), "{}")).toBeUndefined();
+    const none = documentRead(read, undefined, { asOf: asOf + 1 });
+    expect(withContent(messageOfDocument(none, origin), "{}")).toBeUndefined();
+  });
+});
+
+it("a document's name in messages has its dates only if it is of a range", () => {
+  expect(nameFields({ endpoint: "income" })).toEqual({ endpoint: "income" });
+  const range = { start: dates.dateStart, end: dates.dateEnd };
+  expect(nameFields({ endpoint: "income", range })).toEqual({ endpoint: "income", ...dates });
+});
+
+describe("a report of a state", () => {
+  it("is that of its confirmation, with its version as the sequence", () => {
+    const { subject, sequence, data } = present(messageOfState(answered, source));
+    expect(reportOfState(answered)).toEqual({ subject, sequence, data });
+  });
+
+  it("of an account has its user's attributes", () => {
+    const event = eventOf("user.created", { userId, kind: "users", attributes: { loanId: "L-1" } });
+    const user = applied([event]);
+    const attributes = { attributes: { loanId: "L-1" }, attributesSequence: "00000000000000000001" };
+    expect(reportOfState(answered, user).data).toMatchObject({ accountId, ...attributes });
+    expect(reportOfState(user).data).toMatchObject({ userId, ...attributes });
+  });
+});
+
+it.each([
+  ["user", "user.erased", { userId: "x" }],
+  ["account", "account.erased", { accountId: "x" }],
+  ["company-account", "company-account.erased", { companyAccountId: "x" }],
+] as const)(
+  "the erasure of a %s has the last of all sequences, and its time in its id",
+  (kind, type, data) => {
+    const message = messageOfErasure({ kind, id: "x" }, minute(7), source, "cause");
+    expect(message).toMatchObject({ id: `${kind}/x.erased.${minute(7)}`, type, data, time: minute(7) });
+    expect(message).toMatchObject({ subject: `${kind}/x`, correlationid: "cause", sequence: "9".repeat(20) });
+  },
+);

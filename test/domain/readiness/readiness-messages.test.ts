@@ -1,6 +1,16 @@
 import { expect, it } from "vitest";
 import { consequencesOf, type DeriveSettings } from "../../../domain/message/consequences.ts";
-import type { AccountReadiness, UserReadiness } from "../../../domain/readiness/stored-readiness.ts";
+import { isWaitedFor, parseAwaited, parseReadinessSettings } from "../../../domain/readiness/readiness.ts";
+import {
+  type AccountReadiness,
+  type Announcement,
+  missingReasons,
+  parseAccountReadiness,
+  parseUserReadiness,
+  readDeadline,
+  type UserReadiness,
+  writeDeadline,
+} from "../../../domain/readiness/stored-readiness.ts";
 import { eraseTaskForLateData } from "../../../domain/recovery/erasure.ts";
 import { needsRepair, repairsOfReadiness, repairsOfUserReadiness } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
@@ -79,4 +89,96 @@ it.each([
 ])("is erased if it names %s, who is erased", (name, subject) => {
   expect(eraseTaskForLateData(ofUser, new Set([name]))).toMatchObject({ subject, cause: "arrived late" });
   expect(eraseTaskForLateData(ofUser, new Set(["account/c"]))).toBeUndefined();
+});
+
+const read = { asOf: 5, digest: "d", announced: 4, days: 31 };
+const announced: Announcement = {
+  ...{ status: "incomplete", version: 2, since: 1, at: 3 },
+  documents: [{ endpoint: "income", digest: "d", announced: 4 }],
+  missing: missingReasons.map((reason) => ({ endpoint: "trips", reason })),
+};
+const { announced: _, stale: __, userId: ___, ...waiting } = account;
+const stored: AccountReadiness = {
+  ...account,
+  ...{ minDays: 30, readings: { income: read, trips: { asOf: 5 } }, announced, correlationId: "c" },
+};
+
+it.each([stored, waiting, { ...waiting, isConnected: false, isConfirmed: false }])(
+  "is read as it was stored: an account's",
+  (each) => expect(parseAccountReadiness(JSON.parse(JSON.stringify(each)))).toEqual(each),
+);
+
+it.each([user, { ...user, accounts: [], correlationId: "c" }])(
+  "is read as it was stored: a user's",
+  (each) => {
+    expect(parseUserReadiness(JSON.parse(JSON.stringify(each)))).toEqual(each);
+  },
+);
+
+const withAnnounced = (fault: object) => ({ announced: { ...announced, ...fault } });
+it.each<[string, object]>([
+  ["subject", { subject: "a" }],
+  ...["version", "stateVersion", "since", "deadline", "endpoints", "readings", "minDays"].map(
+    (field): [string, object] => [field, { [field]: null }],
+  ),
+  ["reading", { readings: { income: 5 } }],
+  ...["asOf", "announced", "days"].map((field): [string, object] => [
+    field,
+    { readings: { income: { ...read, [field]: "5" } } },
+  ]),
+  ["status", withAnnounced({ status: "done" })],
+  ["documents", withAnnounced({ documents: {} })],
+  ["documents", withAnnounced({ documents: ["income"] })],
+  ["digest", withAnnounced({ documents: [{ endpoint: "income", announced: 4 }] })],
+  ["missing", withAnnounced({ missing: undefined })],
+  ["reason", withAnnounced({ missing: [{ endpoint: "income", reason: "late" }] })],
+  ["endpoint", withAnnounced({ missing: [{ reason: "none" }] })],
+  ["at", { stale: { version: 1, since: 1 } }],
+])("is refused by the invalid field of an account: %s", (field, fault) => {
+  expect(() => parseAccountReadiness({ ...stored, ...fault })).toThrow(`${field}: expected`);
+});
+
+it.each<[string, object]>([
+  ["accounts", { accounts: {} }],
+  ["accountId", { accounts: [{ status: "ready", since: 1 }] }],
+  ["status", { accounts: [{ accountId: "a", status: "waiting", since: 1 }] }],
+  ["since", { accounts: [{ accountId: "a", status: "ready" }] }],
+  ["at", { at: "1" }],
+])("is refused by the invalid field of a user: %s", (field, fault) => {
+  expect(() => parseUserReadiness({ ...user, ...fault })).toThrow(`${field}: expected`);
+});
+
+it("has a deadline that is read as it was written, and refused by the invalid field", () => {
+  const deadline = { subject: account.subject, since: 1 };
+  for (const each of [deadline, { ...deadline, correlationId: "c" }])
+    expect(readDeadline(writeDeadline(each))).toEqual(each);
+  for (const [field, fault] of [
+    ["subject.kind", { subject: user.subject }],
+    ["since", { since: "1" }],
+    ["schemaVersion", { schemaVersion: 0 }],
+  ] as const)
+    expect(() => readDeadline(JSON.stringify({ schemaVersion: 1, ...deadline, ...fault }))).toThrow(
+      `${field}: expected`,
+    );
+  expect(() => readDeadline("no JSON")).toThrow("the deadline is not JSON");
+});
+
+it("has settings that are read as they are written, or none", () => {
+  const least = { endpoints: ["income"], deadlineSeconds: 60 };
+  for (const each of [least, { ...least, minDays: 90, users: "any" }, undefined])
+    expect(parseReadinessSettings(each)).toEqual(each);
+  expect(parseReadinessSettings({ ...least, users: "some" })).toEqual(least);
+  expect(parseAwaited({ ...least, minDays: 90 })).toEqual({ endpoints: ["income"], minDays: 90 });
+  expect(parseAwaited(undefined)).toBeUndefined();
+  expect(() => parseAwaited([])).toThrow("readiness: expected an object");
+  expect(() => parseReadinessSettings({ endpoints: [] })).toThrow("deadlineSeconds: expected a number");
+});
+
+it.each([
+  ["that still waits", {}, 1, true],
+  ["that was replaced by a newer one", { since: 2 }, 1, false],
+  ["that is ready", { announced: { ...announced, status: "ready" } }, 1, false],
+  ["that has ended", { isConnected: false }, 1, false],
+] as const)("is waited for by a connection %s, or not", (_, change, since, isWaited) => {
+  expect(isWaitedFor({ ...waiting, ...change }, since)).toBe(isWaited);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { addRemoved } from "../../../domain/recovery/erase-progress.ts";
+import { addRemoved, correlationOfErasure, withRefusal } from "../../../domain/recovery/erase-progress.ts";
 import {
   type EraseTask,
   eraseCauses,
@@ -57,6 +57,64 @@ describe("an erase task", () => {
     );
   });
 });
+
+describe("an erase task that is begun", () => {
+  const id = "0F8FAD5B-D9CB-469F-A165-70867728950E";
+
+  it("names a UUID in lower case, and takes its subject for known unless an operator named it", () => {
+    for (const cause of eraseCauses) {
+      const begun = eraseTask({ kind: "user", id }, cause);
+      expect(begun).toMatchObject({
+        subject: { kind: "user", id: id.toLowerCase() },
+        pass: 1,
+        next: "subjects",
+      });
+      expect(begun.isFound).toBe(cause !== "operator");
+      expect(readEraseTask(writeEraseTask(begun))).toEqual(begun);
+    }
+  });
+
+  it("is linked in logs by the change that caused it, else by its report", () => {
+    const byOperator = eraseTask(account, "operator", [], "report");
+    expect(correlationOfErasure(byOperator)).toBe("report");
+    expect(correlationOfErasure({ ...byOperator, correlationId: "event" })).toBe("event");
+    expect(correlationOfErasure(eraseTask(account, "deleted"))).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ["cause", { cause: "whim" }],
+    ["next", { next: "the rest" }],
+    ["namedWith", { namedWith: {} }],
+    ["claimed", { claimed: undefined }],
+    ["erased", { erased: "a" }],
+    ["subject", { erased: ["a"] }],
+    ["events", { removed: { events: "7" } }],
+    ["searches", { searches: undefined }],
+    ["schemaVersion", { schemaVersion: 0 }],
+  ])("is refused by the invalid field: %s", (field, fault) => {
+    const text = JSON.stringify({ ...eraseTask(account, "operator"), ...fault });
+    expect(() => readEraseTask(text)).toThrow(`${field}: expected`);
+  });
+
+  it("of an earlier release has no counts and no refused objects", () => {
+    const { removed: _, incomplete: __, refused: ___, ...earlier } = eraseTask(account, "operator");
+    expect(readEraseTask(JSON.stringify(earlier))).toEqual(eraseTask(account, "operator"));
+    const unknown = JSON.stringify({ ...earlier, refused: ["large bodies", "tapes"] });
+    expect(readEraseTask(unknown).refused).toEqual(["large bodies"]);
+  });
+});
+
+it.each([
+  [[], true, ["large bodies"]],
+  [["large bodies"], true, ["large bodies"]],
+  [["large bodies", "undelivered changes"], false, ["undelivered changes"]],
+  [["undelivered changes"], true, ["undelivered changes", "large bodies"]],
+] as const)(
+  "of %j, a step that reads large bodies and is refused (%s) leaves %j",
+  (before, isRefused, after) => {
+    expect(withRefusal(before, "large bodies", isRefused)).toEqual(after);
+  },
+);
 
 describe("the count of removed records", () => {
   const removed = fc.dictionary(fc.constantFrom("events", "data", "bodies"), fc.nat(1000));

@@ -6,6 +6,7 @@ import {
   repairsOfEvent,
   repairsOfState,
 } from "../../../domain/recovery/repair.ts";
+import { scanCost } from "../../../domain/recovery/scan-cost.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyProviderAnswer } from "../../../domain/state/state.ts";
 import { applied, at, documentRead, eventChange, eventOf, minute, userId } from "../samples.ts";
@@ -151,4 +152,14 @@ describe("a repair of an event", () => {
     const repeated = eventChange(event, 3);
     expect(repairsOfEvent(repeated, applied([event]), { since: minute(0) })).toContainEqual(repeated);
   });
+});
+
+it("a scan costs half a read unit per 4 KB, rounded up, at the price of on-demand reads", () => {
+  expect(scanCost({ items: 3, bytes: 8_193 })).toEqual({
+    items: 3,
+    bytes: 8_193,
+    readUnits: 2,
+    dollars: 2.5e-7,
+  });
+  expect(scanCost({ items: 0, bytes: 0 })).toMatchObject({ readUnits: 0, dollars: 0 });
 });
