@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isPrivateAddress, isPrivateHost, parseSourceAddresses } from "../../../domain/core/addresses.ts";
+import { unsupportedPartition } from "../../../domain/core/regions.ts";
 
 describe("an address", () => {
   it.each([
@@ -116,3 +117,17 @@ describe("source addresses", () => {
     },
   );
 });
+
+it.each([
+  ["cn-north-1", "China"],
+  ["us-gov-west-1", "GovCloud"],
+])("the region %s is in an unsupported partition, which is named: %s", (region, name) => {
+  expect(unsupportedPartition(region)).toContain(name);
+});
+
+it.each(["eu-central-1", "us-east-1", "me-central-1"])(
+  "the region %s is in a supported partition",
+  (region) => {
+    expect(unsupportedPartition(region)).toBeUndefined();
+  },
+);

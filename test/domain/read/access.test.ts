@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mayRead, principalOf } from "../../../domain/read/access.ts";
+import { documentsOf, mayRead, parseReadingSubscribers, principalOf } from "../../../domain/read/access.ts";
 import type { ReadRequest } from "../../../domain/read/route.ts";
 
 const own = "111111111111";
@@ -38,6 +38,12 @@ describe("who may read", () => {
       true,
     ],
     [`arn:aws:iam::${account}:user/reader`, session("reader"), false],
+    [
+      `arn:aws-eusc:iam::${account}:role/reader`,
+      { accountId: account, userArn: `arn:aws-eusc:sts::${account}:assumed-role/reader/i-1` },
+      true,
+    ],
+    ["arn:aws:iam::333333333333:root", session("any"), false],
     ["333333333333", session("any"), false],
   ])("is a subscriber's principal: %s for %j: %s", (principal, caller, expected) => {
     expect(mayRead(caller, document, [subscriber([principal])], own)).toBe(expected);
@@ -93,7 +99,50 @@ describe("who may read", () => {
     expect(readBy("any")).toEqual([false, true, true]);
   });
 
+  it("lists a user's accounts or a document's versions if it reads what they are about", () => {
+    const accounts: ReadRequest = { type: "accounts", userId: "1" };
+    const versions: ReadRequest = {
+      ...{ subject: { kind: "account", id: "1" } },
+      type: "versions",
+      name: { endpoint: "income" },
+    };
+    const reads = (type: string) =>
+      [accounts, versions].map((request) =>
+        mayRead(session("r"), request, [subscriber([account], [type])], own),
+      );
+    expect(["account.created", "user.created", "data.updated"].map(reads)).toEqual([
+      [true, false],
+      [false, false],
+      [false, true],
+    ]);
+  });
+
+  it("may list a state's documents if it may read any of them", () => {
+    expect(documentsOf(state("account"))).toMatchObject({
+      type: "document",
+      subject: { kind: "account", id: "1" },
+    });
+    expect(documentsOf(document)).toBeUndefined();
+  });
+
+  it("is parsed from the settings and the grants, and refused by the invalid field", () => {
+    const settings = [
+      { name: "a", principals: [account], types: ["user.*"] },
+      { name: "toString", principals: [] },
+    ];
+    expect(parseReadingSubscribers(settings, { a: ["arn:x"] })).toEqual([
+      { ...settings[0], granted: ["arn:x"] },
+      { ...settings[1], granted: [] },
+    ]);
+    expect(() => parseReadingSubscribers([{ name: "a" }], {})).toThrow(
+      "principals: expected a list of texts",
+    );
+    expect(() => parseReadingSubscribers(settings, { a: "arn:x" })).toThrow("a: expected a list of texts");
+    expect(() => parseReadingSubscribers(undefined, {})).toThrow("subscribers: expected a list");
+  });
+
   it("is logged by its role, without its session", () => {
     expect(principalOf(session("reader"))).toBe(`arn:aws:sts::${account}:assumed-role/reader`);
+    expect(principalOf({ subscriber: "risk" })).toBe("subscriber/risk");
   });
 });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hrefOfDocument, hrefOfSubject } from "../../../domain/message/document-reference.ts";
-import { routeOf } from "../../../domain/read/route.ts";
+import { versionNotKept } from "../../../domain/read/problem.ts";
+import { isWanted, parseVersion, readingModeIn, routeOf } from "../../../domain/read/route.ts";
 
 const route = (target: string, method = "GET") => {
   const { pathname, searchParams } = new URL(target, "https://reads.example");
@@ -99,5 +100,45 @@ describe("a path of the read API", () => {
         expect(route(href)).toEqual({ type: "document", subject, name, wanted: {} });
       }),
     );
+  });
+});
+
+it.each([
+  [{}, 5, true],
+  [{ version: 5 }, 5, true],
+  [{ version: 4 }, 5, false],
+  [{ asOf: 5 }, 5, true],
+  [{ asOf: 4 }, 5, false],
+])("who asks for %j gets the current version %i, or not: %s", (wanted, announced, expected) => {
+  expect(isWanted(wanted, announced)).toBe(expected);
+});
+
+it.each([
+  ["17", 17],
+  ["0", 0],
+  ["9".repeat(15), 999_999_999_999_999],
+  ["9".repeat(16), undefined],
+  ["-1", undefined],
+  ["1.5", undefined],
+  ["17 ", undefined],
+  ["", undefined],
+])("the version %j of a document is %s", (text, version) => {
+  expect(parseVersion(text)).toBe(version);
+});
+
+it.each([
+  ["eu-central-1", undefined, "url"],
+  ["ca-west-1", undefined, "invoke"],
+  [undefined, undefined, "url"],
+  ["ca-west-1", "url", "url"],
+  ["eu-central-1", "none", "none"],
+] as const)("documents in the region %s, where %s is chosen, are read by %s", (region, chosen, mode) => {
+  expect(readingModeIn(region, chosen)).toBe(mode);
+});
+
+it("a version that is not kept is answered with the address of the newest one", () => {
+  expect(versionNotKept("https://reads.example/x")).toMatchObject({
+    status: 404,
+    newest: "https://reads.example/x",
   });
 });

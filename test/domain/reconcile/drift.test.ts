@@ -4,6 +4,7 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import {
   type ComparisonResult,
   compareAccount,
+  compareCompanyAccount,
   compareUser,
   countComparisons,
   type Drift,
@@ -132,6 +133,26 @@ describe("a known account that is not listed", () => {
   it("agrees if it was deleted, or was never known", () => {
     expect(orphaned(gone)).toBe("agrees");
     expect(orphaned(undefined)).toBe("agrees");
+  });
+});
+
+describe("a company account that the provider is asked about", () => {
+  const company = applied([eventOf("company-account.connected", { companyAccountId: "c" })]);
+
+  it("agrees, or has an event with what the provider says", () => {
+    expect(compareCompanyAccount(company, true)).toBe("agrees");
+    expect(drift(compareCompanyAccount(company, false))).toMatchObject({
+      ...{ drift: "conflicting", kind: "company-accounts" },
+      facts: { type: "company-account.updated", companyAccountId: "c", connected: false },
+    });
+  });
+
+  it("has an event of its own: another's is another one", () => {
+    const ids = ["c", "d"].map((id) => {
+      const known = { ...company, subject: { kind: "company-account", id } } as const;
+      return drift(compareCompanyAccount(known, false)).id;
+    });
+    expect(new Set(ids).size).toBe(2);
   });
 });
 

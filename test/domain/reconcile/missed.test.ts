@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { WebhookKind } from "../../../domain/event/events.ts";
-import { findMissed, type MissedSettings } from "../../../domain/reconcile/missed.ts";
+import {
+  countsNeededFrom,
+  findMissed,
+  halfGapInMillis,
+  type MissedSettings,
+} from "../../../domain/reconcile/missed.ts";
 import { startRun } from "../../../domain/reconcile/reconciliation.ts";
 import {
   isOpen,
@@ -87,6 +92,23 @@ describe("a gap in what is received", () => {
   });
 });
 
+it.each([
+  [10, minute, 5 * minute],
+  [1, minute, minute],
+  [5, minute, 3 * minute],
+  [10, minute / 60, 5 * minute],
+])(
+  "a gap of %i minutes, of metrics by %i ms, is counted in periods of %i ms",
+  (gapMinutes, minuteInMillis, half) => {
+    expect(halfGapInMillis({ ...settings, gapMinutes, minuteInMillis })).toBe(half);
+  },
+);
+
+it("counts of nine days are needed: a day is searched, and compared with the week before", () => {
+  expect(countsNeededFrom(noon, settings)).toBe(noon - 9 * day);
+  expect(countsNeededFrom(noon, { ...settings, minuteInMillis: 1_000 })).toBe(noon - (9 * day) / 60);
+});
+
 const grace = 15;
 const minuteAfter = (minutes: number) => new Date(at.getTime() + minutes * 60_000);
 const lost = (minutes: number, kind: WebhookKind = "users", open?: RunRequest) =>
@@ -123,5 +145,7 @@ describe("a run after lost webhooks", () => {
     expect(lost(30, "accounts").rereads).toBe(false);
     expect(lost(30, "company-accounts").rereads).toBe(true);
     expect(parseRunRequest(JSON.parse(JSON.stringify(second)))).toEqual(second);
+    for (const field of ["version", "since", "until"])
+      expect(() => parseRunRequest({ ...second, [field]: null })).toThrow(`${field}: expected`);
   });
 });

@@ -6,6 +6,7 @@ import {
   applyEvent as apply,
   applyEvent,
   applyProviderAnswer,
+  connectedIn,
   parseState,
   type State,
 } from "../../../domain/state/state.ts";
@@ -132,4 +133,15 @@ describe("the receipts that a state remembers", () => {
     expect(state.processed).toHaveLength(20);
     for (const event of events.slice(-20)) expect(apply(state, event, 1)).toBeUndefined();
   });
+});
+
+it.each([
+  [{ connected: true }, true],
+  [{ data: { connected: false } }, false],
+  [{ connected: true, data: { connected: false } }, true],
+  [{ connected: "true" }, undefined],
+  [{ data: [{ connected: true }] }, undefined],
+  [{}, undefined],
+])("the provider's answer %j says whether an account is connected: %s", (answered, isConnected) => {
+  expect(connectedIn(answered)).toBe(isConnected);
 });

@@ -40,6 +40,13 @@ describe("a list", () => {
     ]);
   });
 
+  it("is refused if it is not where the settings say", () => {
+    expect(() => slice({ users: list })).toThrow("reconcile.users.items: finds no list");
+    expect(() => slice({ data: list }, { ...readers.users, items: "users" })).toThrow(
+      "reconcile.users.items: ",
+    );
+  });
+
   it("may have its own path", () => {
     expect(slice({ users: list, next: null }, { ...readers.users, items: "users" }).items).toEqual(list);
   });

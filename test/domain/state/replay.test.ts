@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { messageOfState } from "../../../domain/message/message.ts";
+import { type Change, correlationOfChange, receivedAtOfChange } from "../../../domain/state/change.ts";
 import {
   isSelected,
   latestEventOf,
@@ -193,5 +194,32 @@ describe("a version that is handed over as telling something else", () => {
         { ...origin, readByRange: [] },
       ),
     ).toEqual([]);
+  });
+});
+
+describe("a change", () => {
+  const event = eventOf("account.connected", { receivedAt: minute(3) });
+  const reconciled = { ...event, reconciled: true as const };
+  const answered: State = {
+    ...applied([event]),
+    latest: { cause: "answer", at: minute(9), correlationId: "c" },
+  };
+  const change = (after: State): Change => ({ type: "state", before: undefined, after });
+  const ofEvent = (of: IncomeEvent): Change => ({ type: "event", ...stored(of), countBefore: 0 });
+  const document = documentRead(undefined, "digest", { asOf: 1, correlationId: "d" });
+  const user = { kind: "user", id: "u" } as const;
+  const readiness = { subject: user, version: 1, at: 1, accounts: [], correlationId: "r" };
+
+  it.each<[string, Change, number | undefined, string]>([
+    ["a receipt", ofEvent(event), 1, event.id],
+    ["what reconciliation found", ofEvent(reconciled), undefined, event.id],
+    ["a state's event", change(applied([event])), Date.parse(minute(3)), event.id],
+    ["a state's event that reconciliation found", change(applied([reconciled])), undefined, event.id],
+    ["a provider's answer", change(answered), undefined, "c"],
+    ["a document", { type: "document", before: undefined, after: document }, undefined, "d"],
+    ["a user's readiness", { type: "userReadiness", before: undefined, after: readiness }, undefined, "r"],
+  ])("has the time of its webhook's receipt, if it has one, and the id of its cause: %s", (_, of, at, id) => {
+    expect(receivedAtOfChange(of)).toBe(at);
+    expect(correlationOfChange(of)).toBe(id);
   });
 });
