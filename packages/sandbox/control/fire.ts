@@ -3,7 +3,7 @@ import type { Environment, FireOptions } from "../environment.ts";
 import type { WebhookKind } from "../webhooks.ts";
 
 /** An event to fire; its body is one of `payload`, `body` and `bodyBase64`. */
-export type FiredEvent = FireOptions & {
+type FiredEvent = FireOptions & {
   readonly kind: WebhookKind;
   readonly payload?: unknown;
   readonly body?: string;
