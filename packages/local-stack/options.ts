@@ -1,8 +1,8 @@
 import { type ProviderInterface, providerInterfaces } from "@income-events/sandbox/provider-interface.ts";
+import { wholeNumber } from "@income-events/sandbox/whole-number.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type DynamoDbEngine, dynamoDbEngines } from "./engines/dynamodb.ts";
 import type { SubscriberProgram } from "./stay-up/subscriber-program.ts";
-import { wholeNumber } from "./whole-number.ts";
 
 export type StartOptions = {
   /** Whether to run the scenario and exit instead of staying up. */

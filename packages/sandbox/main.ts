@@ -3,29 +3,26 @@ import { extname } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { answerEncodings } from "./api/encodings.ts";
 import { createFaults, type Fault, faultEffects } from "./api/faults.ts";
-import type { Branding } from "./connect/branding.ts";
-import {
-  type ProviderInterface,
-  providerInterfaces,
-  type RetryAfterForm,
-  retryAfterForms,
-} from "./provider-interface.ts";
+import { providerInterfaces, retryAfterForms } from "./provider-interface.ts";
 import { type SandboxOptions, startSandbox } from "./server.ts";
+import { wholeNumber } from "./whole-number.ts";
 
-type Flags = {
-  readonly interface: ProviderInterface;
-  readonly port: number;
-  readonly productionPort: number;
+type Flags = Pick<
+  SandboxOptions,
+  | "directory"
+  | "interface"
+  | "pageSize"
+  | "port"
+  | "productionPort"
+  | "refreshEndsToken"
+  | "requestsPerMinute"
+  | "retryAfter"
+  | "seed"
+> & {
   readonly controlPort: number;
   readonly control: boolean;
-  readonly directory?: string;
-  readonly seed: number;
   readonly tokenLifetime: number;
-  readonly refreshEndsToken: boolean;
   readonly accountAlert: boolean;
-  readonly requestsPerMinute?: number;
-  readonly retryAfter: RetryAfterForm;
-  readonly pageSize?: number;
   readonly fault?: readonly Fault[];
   readonly firstRetry: number;
   readonly users: number;
@@ -33,6 +30,8 @@ type Flags = {
   readonly logo?: string;
   readonly accentColor?: string;
 };
+
+const port = wholeNumber(0, 65_535);
 
 /** Syntax of a fault on the command line. */
 const faultFlagForm = "status or effect[:count or share%][:path]";
@@ -71,9 +70,9 @@ const command = new Command("sandbox")
       .choices(providerInterfaces)
       .default("0.4"),
   )
-  .option("--port <port>", "port of the sandbox environment; 0 takes any free port", parsePort, 0)
-  .option("--production-port <port>", "port of the production environment", parsePort, 0)
-  .option("--control-port <port>", "port of the control address", parsePort, 0)
+  .option("--port <port>", "port of the sandbox environment; 0 takes any free port", port, 0)
+  .option("--production-port <port>", "port of the production environment", port, 0)
+  .option("--control-port <port>", "port of the control address", port, 0)
   .option("--no-control", "do not serve the control address")
   .option(
     "--directory <path>",
@@ -82,17 +81,17 @@ const command = new Command("sandbox")
   .option(
     "--users <number>",
     "create users with connected accounts in the sandbox environment",
-    parseWhole,
+    wholeNumber(0),
     0,
   )
-  .option("--seed <number>", "seed of the generated ids and data", parseWhole, 1)
-  .option("--token-lifetime <seconds>", "lifetime of a token", parseWhole, 3600)
+  .option("--seed <number>", "seed of the generated ids and data", wholeNumber(0), 1)
+  .option("--token-lifetime <seconds>", "lifetime of a token", wholeNumber(0), 3600)
   .option("--refresh-ends-token", "a refresh revokes the token that it was called with")
   .option("--no-account-alert", "do not send an event when an account is created")
   .option(
     "--requests-per-minute <number>",
     "answer calls over this rate with 429 (default: no limit)",
-    parseWhole,
+    wholeNumber(0),
   )
   .addOption(
     new Option("--retry-after <form>", "format of Retry-After").choices(retryAfterForms).default("seconds"),
@@ -100,7 +99,7 @@ const command = new Command("sandbox")
   .option(
     "--page-size <items>",
     "maximum items of a list in one answer; the rest follows in pages",
-    parsePageSize,
+    wholeNumber(1),
   )
   .option(
     "--fault <fault>",
@@ -111,7 +110,7 @@ const command = new Command("sandbox")
   .option(
     "--first-retry <milliseconds>",
     "wait before the first retry of a failed delivery",
-    parseWhole,
+    wholeNumber(0),
     30_000,
   )
   .option("--operator-name <name>", "operator's name in the connection flow; required in production")
@@ -132,14 +131,14 @@ The control address injects more faults while the sandbox runs: docs/guide/sandb
   )
   .action(run);
 
-async function run(flags: Flags): Promise<void> {
-  const sandbox = await startSandbox({ ...optionsOf(flags), branding: await brandingOf(flags) });
+async function run({ fault: faults = [], users, ...flags }: Flags): Promise<void> {
+  const sandbox = await startSandbox(await optionsOf(flags));
   const stop = () => void sandbox.close();
   // Handles repeated signals: Ctrl-C reaches this process directly and again through npm.
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
-  for (const fault of flags.fault ?? []) sandbox.fault(fault);
-  if (flags.users > 0) await sandbox.createUsers(flags.users);
+  for (const fault of faults) sandbox.fault(fault);
+  if (users > 0) await sandbox.createUsers(users);
   const ready = {
     sandbox: addressOf(sandbox),
     ...(sandbox.production && { production: addressOf(sandbox.production) }),
@@ -148,28 +147,19 @@ async function run(flags: Flags): Promise<void> {
   process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 
-function optionsOf(flags: Flags): SandboxOptions {
+async function optionsOf(flags: Omit<Flags, "fault" | "users">): Promise<SandboxOptions> {
+  const { control, controlPort, tokenLifetime, accountAlert, firstRetry, ...others } = flags;
+  const { operatorName: name, logo, accentColor, ...options } = others;
   return {
-    interface: flags.interface,
-    port: flags.port,
-    productionPort: flags.productionPort,
-    seed: flags.seed,
-    tokenLifetimeSeconds: flags.tokenLifetime,
-    refreshEndsToken: flags.refreshEndsToken,
-    retryAfter: flags.retryAfter,
-    alertOnAccountCreation: flags.accountAlert,
+    ...options,
+    tokenLifetimeSeconds: tokenLifetime,
+    alertOnAccountCreation: accountAlert,
     // Long enough to be visible on the page.
     signInDurationMs: 1000,
-    delivery: { firstRetryMs: flags.firstRetry },
-    controlPort: flags.control ? flags.controlPort : undefined,
-    directory: flags.directory,
-    requestsPerMinute: flags.requestsPerMinute,
-    pageSize: flags.pageSize,
+    delivery: { firstRetryMs: firstRetry },
+    controlPort: control ? controlPort : undefined,
+    branding: { name, accentColor, logo: logo && (await readLogo(logo)) },
   };
-}
-
-async function brandingOf({ operatorName: name, logo, accentColor }: Flags): Promise<Branding> {
-  return { name, accentColor, logo: logo && (await readLogo(logo)) };
 }
 
 const imageTypes: Readonly<Record<string, string>> = {
@@ -187,23 +177,6 @@ async function readLogo(file: string): Promise<string> {
 
 function addressOf({ baseUrl, token }: { readonly baseUrl: string; readonly token: string }) {
   return { baseUrl, token };
-}
-
-function parsePort(text: string): number {
-  const port = parseWhole(text);
-  if (port > 65_535) throw new InvalidArgumentError("expected a port from 0 to 65535.");
-  return port;
-}
-
-function parsePageSize(text: string): number {
-  const items = parseWhole(text);
-  if (items === 0) throw new InvalidArgumentError("expected a whole number from 1.");
-  return items;
-}
-
-function parseWhole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number.");
-  return Number(text);
 }
 
 function collectFaults(text: string, given: readonly Fault[] = []): readonly Fault[] {

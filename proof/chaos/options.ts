@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { type DynamoDbEngine, dynamoDbEngines } from "@income-events/local-stack/engines/dynamodb.ts";
-import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
+import { wholeNumber } from "@income-events/sandbox/whole-number.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Sabotage, sabotages } from "./sabotage.ts";
 

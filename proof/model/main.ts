@@ -1,6 +1,6 @@
 /** Runs the model of the protocol for longer than `npm test` does. `--help` lists the options. */
 
-import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
+import { wholeNumber } from "@income-events/sandbox/whole-number.ts";
 import { Command } from "commander";
 import fc from "fast-check";
 import { histories, live } from "./commands.ts";

@@ -2,8 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startSystem } from "@income-events/local-stack/system.ts";
-import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { type FaultEffect, faultEffects } from "@income-events/sandbox/api/faults.ts";
+import { wholeNumber } from "@income-events/sandbox/whole-number.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { printFaults, runProgram, timed } from "../support/program.ts";
