@@ -8,18 +8,17 @@ import { checkedBranding } from "./connect/branding.ts";
 import { createSignIns } from "./connect/sign-ins.ts";
 import { idSource } from "./data/random.ts";
 import { type Datasource, standardDatasources } from "./datasources.ts";
-import { createDeliveryEngine, createSender, type DeliveryEngine } from "./delivery/engine.ts";
-import { openDeliveryQueue } from "./delivery/queue.ts";
+import { createDeliveryEngine } from "./delivery/engine.ts";
 import type { EndpointName } from "./endpoint-names.ts";
-import type { DeliveryOptions, EnvironmentOptions } from "./environment/contract.ts";
+import type { EnvironmentOptions } from "./environment/contract.ts";
 import { type Announce, bodyOf, dataControls, deliveryControls } from "./environment/controls.ts";
 import { connectFlowPayload } from "./payloads.ts";
-import { type EnvironmentName, type ProviderInterface, retryAfterWriter } from "./provider-interface.ts";
+import { type EnvironmentName, retryAfterWriter } from "./provider-interface.ts";
 import { createProviderModel, type ProviderModel } from "./provider-model.ts";
 import { createShapes } from "./shapes.ts";
 import type { Store } from "./store.ts";
 import { createTokens } from "./tokens.ts";
-import { createWebhookRegistry, type WebhookKind, type WebhookRegistry } from "./webhooks.ts";
+import { createWebhookRegistry, type WebhookKind } from "./webhooks.ts";
 
 export type {
   CreateAccountOptions,
@@ -41,9 +40,6 @@ export type EnvironmentDependencies = {
 
 const dayMs = 86_400_000;
 
-/** The provider gives up an attempt after this time. */
-const defaultTimeoutMs = 10_000;
-
 /**
  * Starts an environment on loopback.
  * @throws the listening error if the port is taken; a range error naming what is wrong with the branding
@@ -63,11 +59,11 @@ export async function startEnvironment(
   });
   const webhooks = createWebhookRegistry(store);
   const shapes = createShapes(store);
-  const engine = startDeliveries(options, { clock, store, webhooks });
   const datasources = choiceOf(options.datasources ?? standardDatasources);
   let baseUrl = "";
   let isDropping = false;
   const version = options.interface ?? "0.4";
+  const engine = createDeliveryEngine({ clock, store, webhooks, interface: version }, options.delivery);
   const announce: Announce = (run, { drop = false } = {}) => {
     isDropping = drop;
     try {
@@ -161,37 +157,6 @@ export async function startEnvironment(
     },
     close,
   };
-}
-
-function startDeliveries(
-  { delivery: options = {}, interface: version = "0.4" }: EnvironmentOptions,
-  { clock, store, webhooks }: { clock: Clock; store: Store; webhooks: WebhookRegistry },
-): DeliveryEngine {
-  const concurrency = options.concurrency ?? 16;
-  return createDeliveryEngine({
-    clock,
-    webhooks,
-    queue: openDeliveryQueue(store),
-    sender: createSender(concurrency, options.timeoutMs ?? defaultTimeoutMs),
-    onAttempt: options.onAttempt ?? (() => undefined),
-    policy: {
-      ...retriesOf(version, options),
-      giveUpAfterMs: 3 * dayMs,
-      concurrency,
-    },
-  });
-}
-
-/** Interface 0.5 makes three attempts, 30 s apart, and then drops the event. */
-function retriesOf(version: ProviderInterface, options: DeliveryOptions) {
-  const firstRetryMs = options.firstRetryMs ?? 30_000;
-  return version === "0.5"
-    ? { firstRetryMs, maxRetryMs: firstRetryMs, tries: options.tries ?? (() => 3) }
-    : {
-        firstRetryMs,
-        maxRetryMs: options.maxRetryMs ?? 3_600_000,
-        tries: options.tries ?? (() => undefined),
-      };
 }
 
 function choiceOf(datasources: readonly Datasource[]): readonly [Datasource, ...Datasource[]] {

@@ -1,4 +1,5 @@
 import type { Account, User } from "./accounts.ts";
+import type { Days } from "./data/ledger.ts";
 import type { ProviderInterface } from "./provider-interface.ts";
 import { formatNanoseconds, formatTimestamp } from "./timestamps.ts";
 
@@ -14,8 +15,6 @@ export type AccountEvent =
   | "delete_account";
 
 export type UserEvent = "create_user" | "update_user" | "delete_user";
-
-export type DateRange = { readonly start: string; readonly end: string };
 
 export type Payloads = {
   /** Event sent when a datasource accepts an account's credentials. */
@@ -67,12 +66,7 @@ export const payloadsOf: Readonly<Record<ProviderInterface, Payloads>> = {
   },
 };
 
-export function endpointPayload(
-  account: Account,
-  endpoint: string,
-  requestId: string,
-  range: DateRange,
-): object {
+export function endpointPayload(account: Account, endpoint: string, requestId: string, range: Days): object {
   return {
     event: "update_endpoint",
     request_id: requestId,
@@ -83,7 +77,7 @@ export function endpointPayload(
 
 export function multiEndpointPayload(
   account: Account,
-  endpoints: readonly { readonly endpoint: string; readonly range: DateRange }[],
+  endpoints: readonly { readonly endpoint: string; readonly range: Days }[],
 ): object {
   return {
     event: "update_multi_endpoint",
@@ -117,6 +111,6 @@ function accountIds({ id, userId, company, datasource }: Account) {
   return { account_id: id, user_id: userId, ...(company && { company_id: datasource.id }) };
 }
 
-function fetchedEndpoint(endpoint: string, { start, end }: DateRange) {
+function fetchedEndpoint(endpoint: string, { start, end }: Days) {
   return { endpoint, date_start: start, date_end: end, data_available: true };
 }

@@ -1,7 +1,7 @@
 import { type Account, keepAccount, storedAccount, storedUser, type User } from "./accounts.ts";
 import type { Clock } from "./clock.ts";
-import { type DataSet, type DataSource, type Days, dataSet } from "./data/data-sets.ts";
-import { payPeriodRange } from "./data/ledger.ts";
+import { dataSet } from "./data/data-sets.ts";
+import { type Days, payPeriodRange } from "./data/ledger.ts";
 import type { Datasource } from "./datasources.ts";
 import { type EndpointName, endpointNames } from "./endpoint-names.ts";
 import { createFetches, type DataFetch } from "./fetches.ts";
@@ -238,11 +238,7 @@ function openAccounts(store: Store, clock: Clock) {
   };
 }
 
-function dataOf(account: Account, endpoint: EndpointName, days?: Days): DataSet | undefined {
+function dataOf(account: Account, endpoint: EndpointName, days?: Days) {
   const version = account.data.get(endpoint);
-  return version && dataSet(endpoint, sourceOf(account), version, days);
-}
-
-function sourceOf({ id, userId, datasource, createdAt, pictureBytes }: Account): DataSource {
-  return { accountId: id, userId, datasourceName: datasource.name, createdAt, pictureBytes };
+  return version && dataSet(endpoint, account, version, days);
 }

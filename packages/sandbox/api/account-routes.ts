@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { Account } from "../accounts.ts";
-import type { Days } from "../data/data-sets.ts";
+import type { Account, User } from "../accounts.ts";
+import type { Days } from "../data/ledger.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import type { ProviderModel } from "../provider-model.ts";
 import { answer, type Shapes } from "../shapes.ts";
@@ -45,14 +45,20 @@ function listRoute(app: FastifyInstance, model: ProviderModel): void {
       querystring: pageQuerySchema,
     }),
     async ({ params, query }) => {
-      if (model.user(params.user_id) === undefined) throw notFound("there is no user with this id");
-      const accounts = model.accountsOf(params.user_id).filter(({ company }) => !company);
+      const accounts = model.accountsOf(findUser(model, params.user_id).id).filter(({ company }) => !company);
       return listAnswer(accounts, query, showAccount);
     },
   );
 }
 
 type Find = (id: string) => Account;
+
+/** @throws 404 */
+export function findUser(model: ProviderModel, id: string): User {
+  const user = model.user(id);
+  if (user === undefined) throw notFound("there is no user with this id");
+  return user;
+}
 
 /** @throws 404 or 410 */
 export function findAccount(model: ProviderModel, id: string, company: boolean): Account {

@@ -7,8 +7,7 @@ import { answer, type Shapes } from "../shapes.ts";
 import { formatTimestamp } from "../timestamps.ts";
 import type { Tokens } from "../tokens.ts";
 import type { WebhookRegistry } from "../webhooks.ts";
-import { accountRoutes } from "./account-routes.ts";
-import { notFound } from "./errors.ts";
+import { accountRoutes, findUser } from "./account-routes.ts";
 import { type Callers, type GuardDependencies, guardApi } from "./guard.ts";
 import { createHttpApp } from "./http-app.ts";
 import { newerRoutes } from "./newer-routes.ts";
@@ -84,10 +83,6 @@ function userRoutes(app: FastifyInstance, model: ProviderModel, shapes: Shapes):
   app.get<{ Params: { user_id: string } }>(
     "/api/v0.4/users/:user_id",
     describe("Show a user", userSchema, { params: pathSchema("user_id") }),
-    async ({ params }, reply) => {
-      const user = model.user(params.user_id);
-      if (user === undefined) throw notFound("there is no user with this id");
-      return answer(reply, shapes, "user-answer", show(user));
-    },
+    async ({ params }, reply) => answer(reply, shapes, "user-answer", show(findUser(model, params.user_id))),
   );
 }

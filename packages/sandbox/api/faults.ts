@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { type AnswerEncoding, answerEncodings } from "./encodings.ts";
@@ -141,6 +141,8 @@ export function encodingOf({ effect }: Fault): AnswerEncoding | undefined {
 const megabyte = 1024 * 1024;
 const largeBodyMegabytes = 50;
 const slowByteMs = 100;
+const json = { "content-type": "application/json" };
+const gzip = { ...json, "content-encoding": "gzip" };
 
 export type PlayedFault = Fault & { readonly effect: FaultEffect };
 
@@ -152,56 +154,43 @@ export function isPlayed(fault: Fault): fault is PlayedFault {
  * Answers a call with the effect.
  * @returns the status; 0 if there is no answer
  */
-export function playFault({ effect, location }: PlayedFault, path: string, response: ServerResponse): number {
-  const json = { "content-type": "application/json" };
-  switch (effect) {
-    case "hang":
-      return 0;
-    case "slow-body":
-      response.writeHead(200, json);
-      trickle(response);
-      return 200;
-    case "large-body":
-      response.writeHead(200, json);
-      Readable.from(largeBody()).pipe(response);
-      return 200;
-    case "malformed-json":
-      response.writeHead(200, json).end('{"data": [{"id": "');
-      return 200;
-    case "maintenance":
-      response.writeHead(200, { "content-type": "text/html" }).end(maintenancePage);
-      return 200;
-    case "empty":
-      response.writeHead(200, json).end();
-      return 200;
-    case "cut":
-      response.writeHead(200, { ...json, "content-length": "1000" });
-      response.write('{"data": []}', () => response.destroy());
-      return 200;
-    case "error-in-body":
-      response.writeHead(200, json).end('{"error": {"code": "PRODUCT_NOT_READY"}, "data": []}');
-      return 200;
-    case "wrong-charset":
-      response.writeHead(200, { "content-type": "application/json; charset=utf-8" });
-      response.end(Buffer.from('{"data": "é"}', "latin1"));
-      return 200;
-    case "wrong-coding":
-      response.writeHead(200, { ...json, "content-encoding": "gzip" }).end('{"data": []}');
-      return 200;
-    case "bomb":
-      response.writeHead(200, { ...json, "content-encoding": "gzip" });
-      response.end(gzipSync(Buffer.alloc(largeBodyMegabytes * megabyte, " ")));
-      return 200;
-    case "forget-accounts": {
-      const isList = path.endsWith("accounts");
-      response.writeHead(isList ? 200 : 404, json).end(isList ? "[]" : "{}");
-      return isList ? 200 : 404;
-    }
-    case "redirect":
-      response.writeHead(302, { location: location ?? "/elsewhere" }).end();
-      return 302;
-  }
+export function playFault(fault: PlayedFault, path: string, response: ServerResponse): number {
+  plays[fault.effect](response, fault, path);
+  return response.headersSent ? response.statusCode : 0;
 }
+
+type Play = (response: ServerResponse, fault: Fault, path: string) => unknown;
+
+const answers =
+  (headers: OutgoingHttpHeaders, body: string | Buffer): Play =>
+  (response) =>
+    response.writeHead(200, headers).end(body);
+
+const plays: Readonly<Record<FaultEffect, Play>> = {
+  hang: () => undefined,
+  "slow-body": (response) => trickle(response.writeHead(200, json)),
+  "large-body": (response) => Readable.from(largeBody()).pipe(response.writeHead(200, json)),
+  "malformed-json": answers(json, '{"data": [{"id": "'),
+  maintenance: (response) => response.writeHead(200, { "content-type": "text/html" }).end(maintenancePage),
+  empty: answers(json, ""),
+  cut: (response) =>
+    response
+      .writeHead(200, { ...json, "content-length": "1000" })
+      .write('{"data": []}', () => response.destroy()),
+  "error-in-body": answers(json, '{"error": {"code": "PRODUCT_NOT_READY"}, "data": []}'),
+  "wrong-charset": answers(
+    { "content-type": "application/json; charset=utf-8" },
+    Buffer.from('{"data": "é"}', "latin1"),
+  ),
+  "wrong-coding": answers(gzip, '{"data": []}'),
+  bomb: (response) =>
+    response.writeHead(200, gzip).end(gzipSync(Buffer.alloc(largeBodyMegabytes * megabyte, " "))),
+  redirect: (response, { location = "/elsewhere" }) => response.writeHead(302, { location }).end(),
+  "forget-accounts": (response, _fault, path) => {
+    const isList = path.endsWith("accounts");
+    return response.writeHead(isList ? 200 : 404, json).end(isList ? "[]" : "{}");
+  },
+};
 
 const maintenancePage =
   "<!doctype html><html><head><title>Maintenance</title></head><body><h1>We will be back soon</h1></body></html>";

@@ -5,7 +5,7 @@ import type { ProviderModel } from "../provider-model.ts";
 import type { Shapes } from "../shapes.ts";
 import { formatNanoseconds } from "../timestamps.ts";
 import type { Webhook, WebhookKind, WebhookRegistry } from "../webhooks.ts";
-import { dataRoute, fetchRoute, findAccount } from "./account-routes.ts";
+import { dataRoute, fetchRoute, findAccount, findUser } from "./account-routes.ts";
 import { notFound } from "./errors.ts";
 import {
   describe,
@@ -70,11 +70,7 @@ function userRoutes(app: FastifyInstance, { model, clock, connectUrl }: NewerDep
     created_at: formatNanoseconds(createdAt),
     accounts_number: model.accountsOf(id).length,
   });
-  const find = (id: string): User => {
-    const user = model.user(id);
-    if (user === undefined) throw notFound("there is no user with this id");
-    return user;
-  };
+  const find = (id: string) => findUser(model, id);
   const params = pathSchema("id");
   app.get(path, describe("List the users", sizedListSchema(newerUserSchema)), async () =>
     sizedList(model.users().map(show)),

@@ -1,23 +1,16 @@
 import { createCipheriv, createHash } from "node:crypto";
-import type { DataVersion } from "../accounts.ts";
+import type { Account, DataVersion } from "../accounts.ts";
 import type { EndpointName } from "../endpoint-names.ts";
 import { formatDate, formatTimestamp } from "../timestamps.ts";
-import { type PayPeriod, payPeriods, sum } from "./ledger.ts";
+import { type Days, type PayPeriod, payPeriods, sum } from "./ledger.ts";
 import { random } from "./random.ts";
 
-export type DataSource = {
-  readonly accountId: string;
-  readonly userId: string;
-  readonly datasourceName: string;
-  readonly createdAt: Date;
-  /** Size of the profile's picture in bytes; 0: none. */
-  readonly pictureBytes: number;
+/** What an account's data is generated from. */
+type Source = Pick<Account, "id" | "userId" | "createdAt" | "pictureBytes"> & {
+  readonly datasource: Pick<Account["datasource"], "name">;
 };
 
 type Items = readonly Readonly<Record<string, unknown>>[];
-
-/** First and last day of a range, as `2026-11-21`. */
-export type Days = { readonly start: string; readonly end: string };
 
 /** Endpoints whose records belong to pay periods; data of other endpoints has no dates. */
 const byPayPeriod: ReadonlySet<EndpointName> = new Set([
@@ -33,8 +26,8 @@ const byPayPeriod: ReadonlySet<EndpointName> = new Set([
  * Generates an endpoint's records at a version. A pure function, so no data is stored.
  * @param days limits pay periods to those that overlap
  */
-export function dataRecords(endpoint: EndpointName, source: DataSource, version: number, days?: Days): Items {
-  const all = payPeriods(source.accountId, source.createdAt, version);
+export function dataRecords(endpoint: EndpointName, source: Source, version: number, days?: Days): Items {
+  const all = payPeriods(source.id, source.createdAt, version);
   const isChosen = ({ start, end }: PayPeriod) =>
     days === undefined || !byPayPeriod.has(endpoint) || (start <= days.end && end >= days.start);
   return makers[endpoint](source, all.filter(isChosen));
@@ -47,28 +40,28 @@ function money(cents: number): string {
   return (cents / 100).toFixed(2);
 }
 
-type Maker = (source: DataSource, periods: readonly PayPeriod[]) => Items;
+type Maker = (source: Source, periods: readonly PayPeriod[]) => Items;
 
 const makers: Readonly<Record<EndpointName, Maker>> = {
-  profile: ({ userId, accountId, pictureBytes }) => {
+  profile: ({ userId, id, pictureBytes }) => {
     // Seeded by the user: the same person on every platform.
     const person = random(userId, "profile");
     const firstName = person.person.firstName();
     const lastName = person.person.lastName();
     return [
       {
-        id: random(accountId, "profile").string.uuid(),
+        id: random(id, "profile").string.uuid(),
         ...identityOf(userId, firstName, lastName),
-        ...(pictureBytes === 0 ? {} : { picture: picture(accountId, pictureBytes) }),
+        ...(pictureBytes === 0 ? {} : { picture: picture(id, pictureBytes) }),
       },
     ];
   },
-  employment: ({ accountId, datasourceName }, periods) => {
-    const source = random(accountId, "employment");
+  employment: ({ id, datasource }, periods) => {
+    const source = random(id, "employment");
     return [
       {
         id: source.string.uuid(),
-        employer: datasourceName,
+        employer: datasource.name,
         title: source.helpers.arrayElement(["Courier", "Driver", "Shift worker", "Contractor"]),
         type: source.helpers.arrayElement(["full_time", "part_time", "contract"]),
         status: "active",
@@ -89,9 +82,9 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
       taxes: money(period.taxes),
       net: money(period.net),
     })),
-  activity: ({ accountId }, periods) =>
+  activity: ({ id }, periods) =>
     periods.map((period) => ({
-      id: random(accountId, "activity", period.id).string.uuid(),
+      id: random(id, "activity", period.id).string.uuid(),
       pay_period_id: period.id,
       date_start: period.start,
       date_end: period.end,
@@ -115,36 +108,36 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
         tip: money(trip.tip),
       })),
     ),
-  bonuses: ({ accountId }, periods) =>
+  bonuses: ({ id }, periods) =>
     periods
       .filter(({ bonus }) => bonus > 0)
       .map((period) => ({
-        id: random(accountId, "bonus", period.id).string.uuid(),
+        id: random(id, "bonus", period.id).string.uuid(),
         pay_period_id: period.id,
         paid_at: period.paidAt,
         currency,
         amount: money(period.bonus),
       })),
-  transactions: ({ accountId }, periods) =>
+  transactions: ({ id }, periods) =>
     periods.map((period) => ({
-      id: random(accountId, "transaction", period.id).string.uuid(),
+      id: random(id, "transaction", period.id).string.uuid(),
       pay_period_id: period.id,
       type: "payout",
       at: period.paidAt,
       currency,
       amount: money(period.net),
     })),
-  wallet: ({ accountId }, periods) => [
+  wallet: ({ id }, periods) => [
     {
-      id: random(accountId, "wallet").string.uuid(),
+      id: random(id, "wallet").string.uuid(),
       currency,
       // The latest period's earnings are pending; earlier ones were paid out.
       balance: money(periods.at(-1)?.net ?? 0),
       paid_out: money(sum(periods.slice(0, -1), ({ net }) => net)),
     },
   ],
-  performance: ({ accountId }, periods) => {
-    const source = random(accountId, "performance");
+  performance: ({ id }, periods) => {
+    const source = random(id, "performance");
     return [
       {
         id: source.string.uuid(),
@@ -154,8 +147,8 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
       },
     ];
   },
-  assets: ({ accountId }) => {
-    const source = random(accountId, "assets");
+  assets: ({ id }) => {
+    const source = random(id, "assets");
     return [
       {
         id: source.string.uuid(),
@@ -165,8 +158,8 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
       },
     ];
   },
-  "banking-info": ({ accountId }) => {
-    const source = random(accountId, "banking-info");
+  "banking-info": ({ id }) => {
+    const source = random(id, "banking-info");
     return [
       {
         id: source.string.uuid(),
@@ -177,16 +170,16 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
       },
     ];
   },
-  documents: ({ accountId }, periods) =>
+  documents: ({ id }, periods) =>
     periods.map((period) => ({
-      id: random(accountId, "document", period.id).string.uuid(),
+      id: random(id, "document", period.id).string.uuid(),
       type: "pay_stub",
       pay_period_id: period.id,
       issued_at: period.paidAt,
       file_name: `pay-stub-${period.start}.pdf`,
     })),
-  vehicles: ({ accountId }) => {
-    const source = random(accountId, "vehicles");
+  vehicles: ({ id }) => {
+    const source = random(id, "vehicles");
     return [
       {
         id: source.string.uuid(),
@@ -227,22 +220,14 @@ function identityOf(userId: string, firstName: string, lastName: string) {
 }
 
 /** Answer to a data call. `revision` counts the changes of the endpoint's data. */
-export type DataSet = {
-  readonly account_id: string;
-  readonly endpoint: EndpointName;
-  readonly revision: number;
-  readonly updated_at: string;
-  readonly data: Items;
-};
-
 export function dataSet(
   endpoint: EndpointName,
-  source: DataSource,
+  source: Source,
   { version, updatedAt }: DataVersion,
   days?: Days,
-): DataSet {
+) {
   return {
-    account_id: source.accountId,
+    account_id: source.id,
     endpoint,
     revision: version,
     updated_at: formatTimestamp(updatedAt),

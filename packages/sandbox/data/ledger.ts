@@ -1,30 +1,11 @@
 import { formatDate, formatTimestamp } from "../timestamps.ts";
 import { random } from "./random.ts";
 
-/** A trip for a platform. Amounts are in cents. */
-export type Trip = {
-  readonly id: string;
-  readonly startedAt: string;
-  readonly endedAt: string;
-  readonly distanceMeters: number;
-  readonly durationSeconds: number;
-  readonly fare: number;
-  readonly tip: number;
-};
+/** First and last day of a range, as `2026-11-21`. */
+export type Days = { readonly start: string; readonly end: string };
 
 /** A week of work and its pay. Amounts are in cents; gross = trips' fares and tips + bonus. */
-export type PayPeriod = {
-  readonly id: string;
-  readonly start: string;
-  readonly end: string;
-  readonly paidAt: string;
-  readonly trips: readonly Trip[];
-  readonly bonus: number;
-  readonly gross: number;
-  readonly fees: number;
-  readonly taxes: number;
-  readonly net: number;
-};
+export type PayPeriod = ReturnType<typeof payPeriod>;
 
 const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
@@ -37,10 +18,7 @@ function weeksOf(createdAt: Date, version: number): readonly number[] {
 }
 
 /** First and last day of the periods, without generating their content. */
-export function payPeriodRange(
-  createdAt: Date,
-  version: number,
-): { readonly start: string; readonly end: string } {
+export function payPeriodRange(createdAt: Date, version: number): Days {
   const weeks = weeksOf(createdAt, version);
   const [first = 0, last = first] = [weeks[0], weeks.at(-1)];
   return { start: firstDay(first), end: lastDay(last) };
@@ -62,10 +40,10 @@ export function payPeriods(accountId: string, createdAt: Date, version: number):
   return weeksOf(createdAt, version).map((week) => payPeriod(accountId, week));
 }
 
-function payPeriod(accountId: string, week: number): PayPeriod {
+function payPeriod(accountId: string, week: number) {
   const source = random(accountId, "period", String(week));
   const start = new Date(week * weekMs);
-  const trips = Array.from({ length: source.number.int({ min: 3, max: 6 }) }, (): Trip => {
+  const trips = Array.from({ length: source.number.int({ min: 3, max: 6 }) }, () => {
     const durationSeconds = source.number.int({ min: 300, max: 5400 });
     const startedAt = start.getTime() + source.number.int({ min: 0, max: weekMs - 5_400_000 });
     return {

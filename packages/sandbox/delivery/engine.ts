@@ -1,37 +1,57 @@
 import { createHmac } from "node:crypto";
 import { Agent, request } from "undici";
 import type { Clock } from "../clock.ts";
+import type { ProviderInterface } from "../provider-interface.ts";
+import type { Store } from "../store.ts";
 import type { Webhook, WebhookRegistry } from "../webhooks.ts";
-import type { AttemptResult, Claimed, DeliveryQueue, NewDelivery } from "./queue.ts";
-
-export type RetryPolicy = {
-  readonly firstRetryMs: number;
-  readonly maxRetryMs: number;
-  readonly giveUpAfterMs: number;
-  /** Maximum attempts per delivery, unless the delivery sets its own; undefined: only time limits them. */
-  readonly tries: () => number | undefined;
-  readonly concurrency: number;
-};
+import { type AttemptResult, type Claimed, type NewDelivery, openDeliveryQueue } from "./queue.ts";
 
 export type Attempt = Pick<Claimed, "kind" | "body"> & { readonly result: AttemptResult };
 
 export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>;
 
+export type DeliveryOptions = {
+  /** System time; default 10 s. */
+  readonly timeoutMs?: number;
+  /** Wait before the first retry, doubled after each failure up to `maxRetryMs`; default 30 s. */
+  readonly firstRetryMs?: number;
+  /** Default one hour. */
+  readonly maxRetryMs?: number;
+  /**
+   * Maximum attempts of a delivery, evaluated at each failure; default: three in interface 0.5, else limited
+   * by time only.
+   */
+  readonly tries?: () => number | undefined;
+  /** Maximum concurrent calls; default 16. */
+  readonly concurrency?: number;
+  readonly onAttempt?: (attempt: Attempt) => void;
+};
+
 export type EngineDependencies = {
   readonly clock: Clock;
-  readonly queue: DeliveryQueue;
+  readonly store: Store;
   readonly webhooks: WebhookRegistry;
-  readonly sender: Sender;
-  readonly policy: RetryPolicy;
-  readonly onAttempt: (attempt: Attempt) => void;
+  readonly interface: ProviderInterface;
 };
+
+/** The provider stops retrying after three days. */
+const giveUpAfterMs = 3 * 86_400_000;
 
 /**
  * Delivers events at least once, in no particular order: several at a time, each retried with backoff until
- * the receiver answers 2xx or the retry period ends.
+ * the receiver answers 2xx or the retry period ends. Interface 0.5 makes three attempts, 30 s apart, and then
+ * drops the event.
  */
-export function createDeliveryEngine(dependencies: EngineDependencies) {
-  const { clock, queue, webhooks, sender, policy, onAttempt } = dependencies;
+export function createDeliveryEngine(
+  { clock, store, webhooks, interface: version }: EngineDependencies,
+  options: DeliveryOptions = {},
+) {
+  const isNewer = version === "0.5";
+  const { timeoutMs = 10_000, firstRetryMs = 30_000, concurrency = 16, onAttempt } = options;
+  const { tries = () => (isNewer ? 3 : undefined) } = options;
+  const maxRetryMs = isNewer ? firstRetryMs : (options.maxRetryMs ?? 3_600_000);
+  const queue = openDeliveryQueue(store);
+  const sender = createSender(concurrency, timeoutMs);
   const underWay = new Set<Promise<void>>();
   const idleWaiters: (() => void)[] = [];
   const quietWaiters: (() => void)[] = [];
@@ -45,9 +65,14 @@ export function createDeliveryEngine(dependencies: EngineDependencies) {
       webhook === undefined
         ? { error: "no webhook is registered" }
         : await sender.send(webhook, claimed.body, claimed.headers);
-    onAttempt({ kind: claimed.kind, body: claimed.body, result });
+    onAttempt?.({ kind: claimed.kind, body: claimed.body, result });
     // An attempt aborted by closing does not count: the delivery stays queued.
     if (!closed) record(claimed, result);
+  }
+
+  /** Milliseconds before the attempt after `attempts` failures: doubled each time, up to the maximum. */
+  function backOff(attempts: number): number {
+    return Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 40));
   }
 
   function record(claimed: Claimed, result: AttemptResult): void {
@@ -57,19 +82,20 @@ export function createDeliveryEngine(dependencies: EngineDependencies) {
       return;
     }
     const attempts = claimed.attempts + 1;
-    const deadline = claimed.createdAt.getTime() + policy.giveUpAfterMs;
-    if (now.getTime() >= deadline || attempts >= maxAttemptsOf(claimed, policy)) {
+    const mostAttempts = claimed.maxAttempts ?? tries() ?? Number.POSITIVE_INFINITY;
+    const deadline = claimed.createdAt.getTime() + giveUpAfterMs;
+    if (now.getTime() >= deadline || attempts >= mostAttempts) {
       queue.finish(claimed.id, "given-up", result, now);
       return;
     }
-    const next = Math.min(now.getTime() + backOff(policy, attempts), deadline);
+    const next = Math.min(now.getTime() + backOff(attempts), deadline);
     queue.retry(claimed.id, result, new Date(next));
   }
 
   function pump(): void {
     pumpQueued = false;
     if (closed) return;
-    for (const claimed of queue.claim(policy.concurrency - underWay.size, clock.now())) {
+    for (const claimed of queue.claim(concurrency - underWay.size, clock.now())) {
       const run = attempt(claimed).finally(() => {
         underWay.delete(run);
         schedulePump();
@@ -78,7 +104,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies) {
     }
     cancelWake?.();
     cancelWake = undefined;
-    if (underWay.size < policy.concurrency) wakeForNext();
+    if (underWay.size < concurrency) wakeForNext();
     resolveWaiters();
   }
 
@@ -136,15 +162,6 @@ export function createDeliveryEngine(dependencies: EngineDependencies) {
   };
 }
 
-function maxAttemptsOf({ maxAttempts }: Claimed, policy: RetryPolicy): number {
-  return maxAttempts ?? policy.tries() ?? Number.POSITIVE_INFINITY;
-}
-
-/** Milliseconds before the attempt after `attempts` failures: doubled each time, up to the maximum. */
-function backOff({ firstRetryMs, maxRetryMs }: RetryPolicy, attempts: number): number {
-  return Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 40));
-}
-
 function waitIn(waiters: (() => void)[], look: () => void): Promise<void> {
   return new Promise((resolve) => {
     waiters.push(resolve);
@@ -156,13 +173,11 @@ function release(waiters: (() => void)[]): void {
   for (const resolve of waiters.splice(0)) resolve();
 }
 
-type Sender = ReturnType<typeof createSender>;
-
 /**
  * Creates a sender with keep-alive connections.
  * @param timeoutMs system time: receivers do not use the sandbox's clock
  */
-export function createSender(connections: number, timeoutMs: number) {
+function createSender(connections: number, timeoutMs: number) {
   const dispatcher = new Agent({ connections, pipelining: 1 });
   const closing = new AbortController();
   return {

@@ -64,8 +64,6 @@ export type DeliveryQuery = {
 
 export type AttemptResult = { readonly status?: number; readonly error?: string };
 
-export type DeliveryQueue = ReturnType<typeof openDeliveryQueue>;
-
 const schema = `
   CREATE TABLE IF NOT EXISTS deliveries (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -3,26 +3,9 @@
 import type { User } from "../accounts.ts";
 import type { Branding } from "../connect/branding.ts";
 import type { Datasource } from "../datasources.ts";
-import type { Attempt } from "../delivery/engine.ts";
+import type { DeliveryOptions } from "../delivery/engine.ts";
 import type { ProviderInterface, RetryAfterForm } from "../provider-interface.ts";
 import type { SubmitOptions } from "../provider-model.ts";
-
-export type DeliveryOptions = {
-  /** System time; default 10 s. */
-  readonly timeoutMs?: number;
-  /** Wait before the first retry, doubled after each failure up to `maxRetryMs`; default 30 s. */
-  readonly firstRetryMs?: number;
-  /** Default one hour. */
-  readonly maxRetryMs?: number;
-  /**
-   * Maximum attempts of a delivery, evaluated at each failure; default: three in interface 0.5, else limited
-   * by time only.
-   */
-  readonly tries?: () => number | undefined;
-  /** Maximum concurrent calls; default 16. */
-  readonly concurrency?: number;
-  readonly onAttempt?: (attempt: Attempt) => void;
-};
 
 export type EnvironmentOptions = {
   /** Version of the provider's interface; default `0.4`. */

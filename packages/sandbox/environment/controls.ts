@@ -4,7 +4,6 @@ import type { Clock } from "../clock.ts";
 import type { DeliveryEngine } from "../delivery/engine.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import type { ProviderModel } from "../provider-model.ts";
-import { takeSnapshot } from "../snapshot.ts";
 import type { WebhookKind } from "../webhooks.ts";
 import type {
   CreateAccountOptions,
@@ -82,6 +81,24 @@ export function deliveryControls(engine: DeliveryEngine, clock: Clock) {
     deliveries: engine.list,
     resend: engine.resend,
     quiet: engine.quiet,
+  };
+}
+
+/** `version` of readable data is its `revision`. Deleted accounts are included. */
+function takeSnapshot(model: ProviderModel) {
+  const accounts = model.accounts();
+  return {
+    users: model.users().map(({ id, createdAt, metadata }) => {
+      return { id, createdAt, ...(metadata && { metadata }) };
+    }),
+    accounts: accounts.map(({ id, userId, datasource, company, connected, deleted }) => {
+      return { id, userId, datasourceId: datasource.id, company, connected, deleted };
+    }),
+    endpoints: accounts
+      .filter(({ deleted }) => !deleted)
+      .flatMap(({ id, company, data }) =>
+        [...data].map(([endpoint, { version }]) => ({ accountId: id, company, endpoint, version })),
+      ),
   };
 }
 

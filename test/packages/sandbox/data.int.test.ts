@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { call, jsonOf, receivingSandbox, sandboxFor } from "./support.ts";
 
 const source = {
-  accountId: "a6f1c0de-0000-4000-a000-000000000001",
+  id: "a6f1c0de-0000-4000-a000-000000000001",
   userId: "a6f1c0de-0000-4000-a000-000000000002",
-  datasourceName: "Paylane",
+  datasource: { name: "Paylane" },
   createdAt: new Date("2026-11-21T10:00:00Z"),
   pictureBytes: 0,
 };
@@ -40,7 +40,7 @@ test.each(endpointNames)("%s has records with ids, the same each time", (endpoin
 
 test("a user is one person on every platform, and nobody who exists", () => {
   const [here] = rows("profile");
-  const [there] = dataRecords("profile", { ...source, accountId: "other" }, 1);
+  const [there] = dataRecords("profile", { ...source, id: "other" }, 1);
   expect(there).toMatchObject({ first_name: here?.first_name, email: here?.email });
   expect(here?.email).toMatch(/@example\.com$/);
   expect(here?.phone).toMatch(/^\+1-202-555-01\d\d$/);

@@ -10,9 +10,9 @@ import { documentSchema } from "../../../scripts/package/schemas.ts";
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
 formats.default(ajv);
 const source = {
-  accountId: "6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60",
+  id: "6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60",
   userId: "7f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60",
-  datasourceName: "Uber",
+  datasource: { name: "Uber" },
   createdAt: new Date("2026-11-01T00:00:00Z"),
   pictureBytes: 10,
 };
