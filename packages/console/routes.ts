@@ -1,6 +1,6 @@
 import { type DocumentFlags, getDocument } from "@income-events/cli/commands/documents.ts";
 import { reconcileNow } from "@income-events/cli/commands/reconcile.ts";
-import { runControlledReplay, runReplay } from "@income-events/cli/commands/replay.ts";
+import { runReplay } from "@income-events/cli/commands/replay.ts";
 import {
   advanceSandbox,
   failSandbox,
@@ -204,7 +204,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
           isPaused: () => paused.has(name),
           onSent: (messages: number) => onProgress(`Sent ${messages} messages so far.`),
         };
-        return runCommand(operation, (each) => runControlledReplay(each, flags, control), {
+        return runCommand(operation, (each) => runReplay(each, flags, control), {
           isAgreed: true,
           onProgress,
         });

@@ -53,7 +53,28 @@ export function addTo(program: Command): void {
     .option("--since <time>", "changed since: a date, a date-time, or a time ago (90m, 24h, 7d)")
     .option("--until <time>", "changed before")
     .option("--limit <count>", "maximum number", "50");
-  addGet(group);
+  addCommand<DocumentFlags>(group, {
+    name: "get <kind> <id> <endpoint>",
+    summary:
+      "Shows a document of an account or company-account, masked; or writes it to a file, byte for byte.",
+    examples: [
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income    masked: names and types, no values",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    unmasked, byte for byte",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --dates 2026-01-01..2026-01-31 --reveal --json",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    the version of that day",
+      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --changes    changes from the previous version",
+    ],
+    run: getDocument,
+  })
+    .option("--dates <first..last>", "range of dates, as documents list shows it")
+    .option("--of-version <number>", "version named by a message: the newest, or a retained one")
+    .option(
+      "--as-of <time>",
+      "version at this time, if versions are retained: a date, a date-time, or a time ago (90d)",
+    )
+    .option("--changes", "also show the changes from the previous version, if versions are retained")
+    .option("--reveal", "show the document unmasked, with personal data")
+    .option("--to <file>", "write the document to a new file, with personal data");
   addCommand<ExportFlags>(group, {
     name: "export",
     summary:
@@ -101,31 +122,6 @@ export type DocumentFlags = {
 };
 
 const kinds = ["account", "company-account"] as const;
-
-function addGet(group: Command): void {
-  addCommand<DocumentFlags>(group, {
-    name: "get <kind> <id> <endpoint>",
-    summary:
-      "Shows a document of an account or company-account, masked; or writes it to a file, byte for byte.",
-    examples: [
-      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income    masked: names and types, no values",
-      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    unmasked, byte for byte",
-      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --dates 2026-01-01..2026-01-31 --reveal --json",
-      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    the version of that day",
-      "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --changes    changes from the previous version",
-    ],
-    run: getDocument,
-  })
-    .option("--dates <first..last>", "range of dates, as documents list shows it")
-    .option("--of-version <number>", "version named by a message: the newest, or a retained one")
-    .option(
-      "--as-of <time>",
-      "version at this time, if versions are retained: a date, a date-time, or a time ago (90d)",
-    )
-    .option("--changes", "also show the changes from the previous version, if versions are retained")
-    .option("--reveal", "show the document unmasked, with personal data")
-    .option("--to <file>", "write the document to a new file, with personal data");
-}
 
 export async function getDocument(
   operation: Operation,

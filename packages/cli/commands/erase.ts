@@ -41,8 +41,22 @@ export function addTo(program: Command): void {
       .option("--dry-run", "only show what would be erased")
       .option("--despite-hold <reason>", "erase despite a legal hold; the audit trail keeps the reason");
   }
-  addStatus(group);
-  addApplyLog(group);
+  addCommand(group, {
+    name: "status <id>",
+    summary: "Shows whether and when a user, account or company account was erased, and what was found.",
+    examples: [
+      "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e",
+      "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e --json    for a program",
+    ],
+    run: (operation, _, id = "") => status(operation, canonicalId(id)),
+  });
+  addCommand(group, {
+    name: "apply-log",
+    summary: "Repeats the logged erasures after a restore. Reads the whole table.",
+    asks: true,
+    examples: ["npx income-events erase apply-log", "npx income-events erase apply-log --yes --json"],
+    run: applyLog,
+  });
 }
 
 export async function eraseSubject(
@@ -53,14 +67,12 @@ export async function eraseSubject(
   const reason = despiteHold === undefined ? undefined : reasonFlag("--despite-hold", despiteHold, subject);
   const { deployment, terminal } = operation;
   const { stage } = deployment;
-  const follow = (dryRun: boolean) => {
+  const isDespiteHold = reason === undefined ? undefined : (true as const);
+  const follow = async (dryRun: boolean) => {
     const id = randomUUID();
     const task = { ...eraseTask(subject, "operator", [], id), id, isDryRun: dryRun };
-    const erasing = { ...task, ...(reason !== undefined && { isDespiteHold: true as const }) };
-    return followErasures([erasing], operation).then(([report]) => ({
-      ...found(report, subject, stage),
-      correlationId: id,
-    }));
+    const [report] = await followErasures([{ ...task, ...present({ isDespiteHold }) }], operation);
+    return { ...found(report, subject, stage), correlationId: id };
   };
   if (!isDryRun) await terminal.confirm(async () => consequences(subject, stage, await follow(true)));
   const act = { act: "erase", target: subject.kind, subject, ...present({ reason }) } as const;
@@ -103,8 +115,13 @@ function consequences({ kind, id }: Subject, stage: string, { removed }: Found):
   return (
     `This erases the ${kind} ${id} of the stage ${stage}${kind === "user" ? " with all its accounts" : ""}: records, data,\n` +
     "objects and dead letters. It can't be undone. Subscribers are notified. Later events about it are erased on arrival.\n" +
-    tableText(["to remove", "count"], Object.entries(removed))
+    countsText("to remove", removed)
   );
+}
+
+function countsText(title: string, removed: Removed, none = "There was nothing to remove."): string {
+  const rows = Object.entries(removed);
+  return rows.length === 0 ? none : tableText([title, "count"], rows);
 }
 
 export function reportText({
@@ -121,16 +138,13 @@ export function reportText({
 }): string {
   const others = subjects - 1;
   const accounts = kind === "user" ? ` with ${others} ${others === 1 ? "account" : "accounts"}` : "";
-  const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
   return [
     isDryRun
       ? `This would erase the ${kind} ${id}${accounts}. Nothing is erased.`
       : isWaiting === true
         ? `The erasure of the ${kind} ${id}${accounts} is not finished: S3 refuses ${refused.join(" and ")}.`
         : `The ${kind} ${id}${accounts} is erased. A second pass follows automatically, for records written in the meantime.`,
-    rows.length === 0
-      ? "There was nothing to remove."
-      : tableText([isDryRun ? "to remove" : "removed", "count"], rows),
+    countsText(isDryRun ? "to remove" : "removed", removed),
     ...(incomplete.length === 0
       ? []
       : [
@@ -144,18 +158,6 @@ type Kept = NonNullable<Awaited<ReturnType<typeof readErasure>>>;
 
 /** An earlier erasure of this id; `found` is undefined if only the log has it. */
 type Erased = { readonly subject: Subject; readonly erasedAt: string; readonly found?: Kept["found"] };
-
-function addStatus(group: Command): void {
-  addCommand(group, {
-    name: "status <id>",
-    summary: "Shows whether and when a user, account or company account was erased, and what was found.",
-    examples: [
-      "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e",
-      "npx income-events erase status 0f8fad5b-d9cb-469f-a165-70867728950e --json    for a program",
-    ],
-    run: (operation, _, id = "") => status(operation, canonicalId(id)),
-  });
-}
 
 async function status(operation: Operation, id: string): Promise<void> {
   const { stage } = operation.deployment;
@@ -184,27 +186,14 @@ function describe({ subject: { kind, id }, erasedAt, found }: Erased): string {
   const removed = found.reduce<Removed>((sum, each) => addRemoved(sum, each.removed), {});
   const incomplete = [...new Set(found.flatMap((each) => each.incomplete))];
   const refused = [...new Set(found.flatMap((each) => (each.isFinished ? [] : each.refused)))];
-  const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
   return [
     found.length > 0 && found.every(({ isFinished }) => isFinished)
       ? was
       : `${was} The erasure is not finished: a pass is still to come.`,
-    rows.length === 0
-      ? "Nothing was found to remove."
-      : tableText(["removed, with what belongs to it", "count"], rows),
+    countsText("removed, with what belongs to it", removed, "Nothing was found to remove."),
     ...(incomplete.length === 0 ? [] : [`The erasure is incomplete. Not checked: ${incomplete.join(", ")}.`]),
     ...(refused.length === 0 ? [] : [`S3 refuses ${refused.join(" and ")}: allow their key.`]),
   ].join("\n");
-}
-
-function addApplyLog(group: Command): void {
-  addCommand(group, {
-    name: "apply-log",
-    summary: "Repeats the logged erasures after a restore. Reads the whole table.",
-    asks: true,
-    examples: ["npx income-events erase apply-log", "npx income-events erase apply-log --yes --json"],
-    run: applyLog,
-  });
 }
 
 async function applyLog(operation: Operation): Promise<void> {
@@ -230,7 +219,7 @@ async function applyLog(operation: Operation): Promise<void> {
   const text =
     returned.length === 0
       ? `None of the ${log.size} erased users and accounts is in the table.`
-      : `${returned.length} users and accounts are erased again.\n${tableText(["removed", "count"], Object.entries(removed))}`;
+      : `${returned.length} users and accounts are erased again.\n${countsText("removed", removed)}`;
   terminal.result({ stage, logged: log.size, erased: returned.length, removed }, text);
   failWhileOpen(reports);
 }

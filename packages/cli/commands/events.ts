@@ -13,7 +13,6 @@ import {
   webhookKinds,
 } from "../../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
-import { wants } from "../../../domain/message/message.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
@@ -24,6 +23,7 @@ import {
   type SubjectFlags,
   sinceFlag,
   subjectFlag,
+  typesFlag,
 } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { shownJson } from "../core/shown-json.ts";
@@ -92,8 +92,34 @@ export function addTo(program: Command): void {
     .option("--until <time>", "received before")
     .option("--state <state>", `only events in this state: ${eventStates.join(", ")}`)
     .option("--limit <count>", "maximum number", "50");
-  addShow(group);
-  addTail(group);
+  addCommand<ShowFlags>(group, {
+    name: "show <id>",
+    summary:
+      "Shows a stored event by its id or a prefix of it: timeline, and body, masked. Without its user or account it may read the whole table, and asks first if that costs money.",
+    asks: true,
+    examples: [
+      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the unmasked body",
+    ],
+    run: showEvent,
+  })
+    .option("--user <id>", "the event's user, or the user of its account")
+    .option("--account <id>", "the event's account")
+    .option("--company-account <id>", "the event's company account")
+    .option("--reveal", "show the body unmasked, with personal data")
+    // One id in 64 begins with "-". An invalid option is still refused, as an extra argument or an invalid
+    // id.
+    .allowUnknownOption();
+  addCommand(group, {
+    name: "tail",
+    summary:
+      "Follows events until Ctrl-C: received, applied, data fetched. It reads the table's stream beside the relay; run only one at a time, because a third reader slows all of them down.",
+    examples: [
+      "npx income-events events tail",
+      "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",
+    ],
+    run: tail,
+  });
 }
 
 /** The time range to search in the logs by default. */
@@ -143,10 +169,7 @@ function historyRow(event: HistoryEvent): readonly (string | number | undefined)
 
 function parseQuery(flags: Flags, now: Date): EventQuery {
   const { type } = flags;
-  if (type !== undefined && !eventTypes.some((one) => wants({ name: "", types: [type] }, one)))
-    throw CommandError.usage(
-      `--type ${JSON.stringify(type)}: write one of ${eventTypes.join(", ")}; or a prefix with *.`,
-    );
+  const types = typesFlag(type, eventTypes);
   const filter = present<EventQuery["filter"]>({
     kind: choiceFlag("--kind", flags.kind, webhookKinds),
     type,
@@ -155,7 +178,7 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   });
   choiceFlag("--outcome", flags.outcome, historyOutcomes);
   const subject = subjectFlag(flags);
-  checkFilter(filter, subject);
+  checkFilter(filter, subject, types);
   if (flags.outcome !== undefined && (subject !== undefined || flags.state !== undefined))
     throw CommandError.usage("--outcome is read from the logs: leave out --state and the ids.");
   return present<EventQuery>({
@@ -169,12 +192,12 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
 /**
  * @throws CommandError for a filter that can't match anything, because an empty answer would be misleading
  */
-function checkFilter({ kind, type }: EventQuery["filter"], subject: Subject | undefined): void {
-  const selected = eventTypes.filter(
-    (one) =>
-      (type === undefined || wants({ name: "", types: [type] }, one)) &&
-      (kind === undefined || kindOf(one) === kind),
-  );
+function checkFilter(
+  { kind, type }: EventQuery["filter"],
+  subject: Subject | undefined,
+  types: readonly EventType[],
+): void {
+  const selected = types.filter((one) => kind === undefined || kindOf(one) === kind);
   if (selected.length === 0)
     throw CommandError.usage(`--type ${type} never arrives as --kind ${kind}: leave one out.`);
   if (subject === undefined || selected.some((one) => eventsWith[subject.kind].includes(subjectKindOf(one))))
@@ -213,27 +236,6 @@ function describe({ event, receipts, progress }: ListedEvent): object {
 }
 
 type ShowFlags = SubjectFlags & { readonly reveal?: boolean };
-
-function addShow(group: Command): void {
-  addCommand<ShowFlags>(group, {
-    name: "show <id>",
-    summary:
-      "Shows a stored event by its id or a prefix of it: timeline, and body, masked. Without its user or account it may read the whole table, and asks first if that costs money.",
-    asks: true,
-    examples: [
-      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
-      "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the unmasked body",
-    ],
-    run: showEvent,
-  })
-    .option("--user <id>", "the event's user, or the user of its account")
-    .option("--account <id>", "the event's account")
-    .option("--company-account <id>", "the event's company account")
-    .option("--reveal", "show the body unmasked, with personal data")
-    // One id in 64 begins with "-". An invalid option is still refused, as an extra argument or an invalid
-    // id.
-    .allowUnknownOption();
-}
 
 export async function showEvent(
   operation: Operation,
@@ -341,19 +343,6 @@ function documentLine({ subject, endpoint, dates, version, isOfEvent }: EventDoc
   const flags = [...(dates === undefined ? [] : ["--dates", dates]), "--of-version", version];
   const line = commandLine`npx income-events documents get ${[subject.kind, subject.id, endpoint, ...flags]}`;
   return oneLine(`${isOfEvent ? "Show its document" : "Show the current document"}: ${line}`);
-}
-
-function addTail(group: Command): void {
-  addCommand(group, {
-    name: "tail",
-    summary:
-      "Follows events until Ctrl-C: received, applied, data fetched. It reads the table's stream beside the relay; run only one at a time, because a third reader slows all of them down.",
-    examples: [
-      "npx income-events events tail",
-      "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",
-    ],
-    run: tail,
-  });
 }
 
 async function tail(operation: Operation): Promise<void> {

@@ -7,10 +7,11 @@ import { expiryOf } from "../../../domain/fetch/document.ts";
 import { audited, digestFor } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { reasonFlag, subjectArgument, unknownSubject } from "../core/flags.ts";
+import { reasonFlag, subjectArgument } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { commandLine } from "../core/text.ts";
+import { accountsOf, checkKnown } from "../records/known-records.ts";
 
 type Flags = { readonly reason: string };
 
@@ -20,25 +21,28 @@ export function addTo(program: Command): void {
   const group = program
     .command("hold")
     .description("Sets and clears legal holds, which prevent expiry and erasure.");
-  addCommand<Flags>(group, {
-    name: "set <kind> <id>",
-    summary:
-      "Puts a legal hold on a user with its accounts, an account or a company-account: document versions do not expire, and erasure is refused.",
-    examples: [`npx income-events hold set ${user} --reason "case 17 of the legal department"`],
-    run: (operation, { reason }, kind, id) => {
-      const subject = subjectArgument(kind, id);
-      return set(operation, subject, reasonFlag("--reason", reason, subject));
-    },
-  }).requiredOption("--reason <text>", "reason for the audit trail, without ids");
-  addCommand<Flags>(group, {
-    name: "clear <kind> <id>",
-    summary: "Ends a legal hold. Document versions past their retention expire immediately.",
-    examples: [`npx income-events hold clear ${user} --reason "case 17 is closed"`],
-    run: (operation, { reason }, kind, id) => {
-      const subject = subjectArgument(kind, id);
-      return clear(operation, subject, reasonFlag("--reason", reason, subject));
-    },
-  }).requiredOption("--reason <text>", "reason for the audit trail, without ids");
+  const add = (name: string, summary: string, reason: string, run: typeof set) =>
+    addCommand<Flags>(group, {
+      name: `${name} <kind> <id>`,
+      summary,
+      examples: [`npx income-events hold ${name} ${user} --reason "${reason}"`],
+      run: (operation, flags, kind, id) => {
+        const subject = subjectArgument(kind, id);
+        return run(operation, subject, reasonFlag("--reason", flags.reason, subject));
+      },
+    }).requiredOption("--reason <text>", "reason for the audit trail, without ids");
+  add(
+    "set",
+    "Puts a legal hold on a user with its accounts, an account or a company-account: document versions do not expire, and erasure is refused.",
+    "case 17 of the legal department",
+    set,
+  );
+  add(
+    "clear",
+    "Ends a legal hold. Document versions past their retention expire immediately.",
+    "case 17 is closed",
+    clear,
+  );
   addCommand(group, {
     name: "list",
     summary: "Lists the legal holds. Reads the whole table.",
@@ -50,21 +54,18 @@ export function addTo(program: Command): void {
 
 function portsOf({ deployment, clients: { dynamodb } }: Operation) {
   const table = deployment.output("TableName");
-  const { accountsOf, isKnown } = partitions(dynamodb, table);
-  const accounts = async ({ kind, id }: Subject): Promise<readonly Subject[]> =>
-    kind === "user" ? (await accountsOf(id)).map((each) => ({ kind: "account", id: each })) : [];
-  return { table, accounts, isKnown, holds: legalHolds(dynamodb, table) };
+  return { table, ofTable: partitions(dynamodb, table), holds: legalHolds(dynamodb, table) };
 }
 
 async function set(operation: Operation, subject: Subject, reason: string): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
-  const { table, accounts, isKnown, holds } = portsOf(operation);
-  if (!(await isKnown(subject))) throw unknownSubject(subject);
+  const { table, ofTable, holds } = portsOf(operation);
+  await checkKnown(subject, operation);
   const act = { act: "hold", target: `set on ${subject.kind}`, reason, subject } as const;
   const hold: LegalHold = { at: new Date().toISOString(), reason };
   const versions = await audited(operation, act, async () => {
-    const count = await holds.set(subject, hold, await accounts(subject));
+    const count = await holds.set(subject, hold, await accountsOf(subject, ofTable));
     // Checked last: a hold does not stop an erasure that is already running.
     if ((await readErasure(clients.dynamodb, table, await digestFor(operation, subject))) === undefined)
       return count;
@@ -82,11 +83,12 @@ async function set(operation: Operation, subject: Subject, reason: string): Prom
 async function clear(operation: Operation, subject: Subject, reason: string): Promise<void> {
   const { deployment, terminal } = operation;
   const { stage } = deployment;
-  const { accounts, holds } = portsOf(operation);
+  const { ofTable, holds } = portsOf(operation);
   const days = Number(deployment.optionalOutput("DocumentVersionsDays") ?? 0);
   const act = { act: "hold", target: `cleared from ${subject.kind}`, reason, subject } as const;
   const versions = await audited(operation, act, async () => {
-    const count = await holds.clear(subject, await accounts(subject), (at) => expiryOf(at, days));
+    const accounts = await accountsOf(subject, ofTable);
+    const count = await holds.clear(subject, accounts, (at) => expiryOf(at, days));
     if (count === undefined)
       throw new CommandError(
         "nobody",

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
+import { present } from "../../../domain/core/parse.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag, sinceFlag } from "../core/flags.ts";
 import { commandLine } from "../core/text.ts";
-import { entryText, logLevels, patternOf, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import { type EntrySearch, entryText, logLevels, stageEntries } from "../logs/log-entries.ts";
 
 type Flags = { readonly since: string; readonly level?: string };
 
@@ -34,9 +35,7 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   const level = choiceFlag("--level", flags.level?.toUpperCase(), logLevels);
   if (id !== undefined && id.length < shortestId)
     throw CommandError.usage(`<id> ${id}: give at least ${shortestId} characters of it.`);
-  const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };
-  const search = { since: new Date(since), ...(id !== undefined && { pattern: patternOf(id) }) };
-  const entries = selectEntries(await stageLogLines(operation, search), filter);
+  const entries = await stageEntries(operation, present<EntrySearch>({ since, text: id, level }));
   // Without this check, a mistyped id would look like one without log lines.
   if (entries.length === 0 && id !== undefined)
     throw new CommandError(

@@ -33,11 +33,11 @@ export function addTo(program: Command): void {
   }).option("--all", "all accounts that reconciliation deleted in the last 30 days");
 }
 
-export async function reconcileNow({ deployment, clients, terminal }: Operation): Promise<void> {
+export async function reconcileNow(operation: Operation): Promise<void> {
+  const { deployment, terminal } = operation;
   const { stage } = deployment;
-  const name = deployment.output("ReconcileFunctionName");
   for (;;) {
-    const result = parseReconcileOutcome(await invokeFunction(clients.lambda, name, { now: true }));
+    const result = await invoke(operation, { now: true });
     switch (result.outcome) {
       case "done":
         return terminal.result(
@@ -65,11 +65,8 @@ async function acceptDeletions(operation: Operation): Promise<void> {
     { act: "reconcile", target: "deletions" },
     async () => {
       const outcome = await invoke(operation, { acceptDeletions: true });
-      if (outcome.outcome !== "accepted")
-        throw CommandError.failed(
-          "Nothing was accepted. See why: npx income-events status --section provider",
-        );
-      return outcome;
+      if (outcome.outcome === "accepted") return outcome;
+      throw nothing("accepted");
     },
     (result) => result.accepted,
   );
@@ -93,11 +90,8 @@ async function undelete(
     { act: "reconcile", target: "undelete" },
     async () => {
       const outcome = await invoke(operation, { restore: all ? "all" : ids });
-      if (outcome.outcome !== "restored")
-        throw CommandError.failed(
-          "Nothing was restored. See why: npx income-events status --section provider",
-        );
-      return outcome;
+      if (outcome.outcome === "restored") return outcome;
+      throw nothing("restored");
     },
     (result) => result.restored,
   );
@@ -117,6 +111,10 @@ async function undelete(
     { stage: deployment.stage, restored, others, underWay },
     `Restored ${restored} accounts.${unchanged}${later}`,
   );
+}
+
+function nothing(done: string): CommandError {
+  return CommandError.failed(`Nothing was ${done}. See why: npx income-events status --section provider`);
 }
 
 async function invoke({ deployment, clients }: Operation, event: object) {

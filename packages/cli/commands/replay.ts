@@ -40,7 +40,7 @@ export function addTo(program: Command): void {
       "npx income-events replay --all-subscribers --type account.* --since 2026-03-01 --rate 10",
       "npx income-events replay --resume 2026-03-01t120000-a1b2c3    continue an interrupted replay",
     ],
-    run: runReplay,
+    run: (operation, flags) => runReplay(operation, flags),
   })
     .option("--subscriber <name>", "send to this subscriber")
     .option("--all-subscribers", "send to all subscribers")
@@ -62,30 +62,15 @@ export type ReplayControl = {
   readonly onSent: (messages: number) => void;
 };
 
-class ReplayPaused extends Error {
-  readonly run: ReplayRun;
+const uncontrolled: ReplayControl = { isPaused: () => false, onSent: () => undefined };
 
-  constructor(run: ReplayRun) {
-    super(`the replay ${run.id} is paused`);
-    this.run = run;
-  }
-}
-
-export function runReplay(operation: Operation, flags: Flags): Promise<void> {
-  return runControlledReplay(operation, flags, { isPaused: () => false, onSent: () => undefined });
-}
-
-export async function runControlledReplay(
-  operation: Operation,
-  flags: Flags,
-  control: ReplayControl,
-): Promise<void> {
+export async function runReplay(operation: Operation, flags: Flags, control = uncontrolled): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const { dryRun = false } = flags;
   const replays = replayRuns(clients.dynamodb, deployment.output("TableName"), () => new Date());
   const planned = await begin(operation, flags, replays);
   const onPage = await consent(operation, planned, dryRun);
-  if (dryRun) return report(operation, await send(operation, planned, undefined, onPage), dryRun);
+  if (dryRun) return report(operation, await send(operation, planned, { onPage, control }), dryRun);
   const { id } = planned;
   const checkpoint = replays(id);
   // Saved before anything is sent, so that it can be resumed and an earlier process of it stops.
@@ -98,30 +83,12 @@ export async function runControlledReplay(
   const replayed = await audited(
     operation,
     { act: "replay", target: started.subscribers.join(", "), subject: started.subject },
-    () => send(operation, started, pausable(checkpoint, control), onPage).catch(pausedRun),
+    () => send(operation, started, { checkpoint, onPage, control }),
     ({ run: { counts } }) => counts.messages,
   );
-  if ("isPaused" in replayed) return reportPause(operation, replayed.run);
+  if (replayed.isPaused === true) return reportPause(operation, replayed.run);
   await checkpoint.remove();
   report(operation, replayed, dryRun);
-}
-
-/** Records what was sent before a pause, so that nothing is sent twice. */
-function pausable(checkpoint: ReplayCheckpoint, { isPaused, onSent }: ReplayControl): ReplayCheckpoint {
-  return {
-    ...checkpoint,
-    save: async (run) => {
-      const saved = await checkpoint.save(run);
-      onSent(run.counts.messages);
-      if (saved !== undefined && isPaused()) throw new ReplayPaused(saved);
-      return saved;
-    },
-  };
-}
-
-function pausedRun(error: unknown): Replayed & { readonly isPaused: true } {
-  if (error instanceof ReplayPaused) return { run: error.run, unreadable: [], isPaused: true };
-  throw error;
 }
 
 function reportPause({ deployment: { stage }, terminal }: Operation, { id, counts }: ReplayRun): void {
@@ -171,12 +138,17 @@ async function consent(
   return subject === undefined ? agreeToScan(operation) : () => undefined;
 }
 
-/** @param checkpoint undefined for a dry run */
+type Sending = {
+  /** Undefined for a dry run. */
+  readonly checkpoint?: ReplayCheckpoint;
+  readonly onPage: OnScanned;
+  readonly control: ReplayControl;
+};
+
 function send(
   { deployment, clients, terminal }: Operation,
   start: ReplayRun,
-  checkpoint: ReplayCheckpoint | undefined,
-  onPage: OnScanned,
+  { checkpoint, onPage, control }: Sending,
 ): Promise<Replayed> {
   const { stage } = deployment;
   const table = deployment.output("TableName");
@@ -191,25 +163,21 @@ function send(
     save: async (step) => {
       if (checkpoint === undefined) return step;
       terminal.step(`Sent ${step.counts.messages} messages.`);
+      control.onSent(step.counts.messages);
       return checkpoint.save(step);
     },
+    isPaused: control.isPaused,
     origin: { source: messageSource(stage), documentsUrl: deployment.output("DocumentsUrl") },
     onPage,
   });
 }
 
-function report({ deployment: { stage }, terminal }: Operation, replayed: Replayed, dryRun: boolean): void {
-  const { data, text, problem } = replayReport(replayed, dryRun);
-  terminal.result({ stage, dryRun, ...data }, text);
-  if (problem !== undefined) throw CommandError.failed(problem);
-}
-
-type ReplayReport = { readonly data: object; readonly text: string; readonly problem?: string };
-
-/**
- * The report of a replay; with `dryRun`, of what it would send. `problem`: some messages could not be sent.
- */
-function replayReport({ run, unreadable }: Replayed, dryRun: boolean): ReplayReport {
+/** The report of a replay; with `dryRun`, of what it would send. @throws CommandError if items were skipped */
+function report(
+  { deployment: { stage }, terminal }: Operation,
+  { run, unreadable }: Replayed,
+  dryRun: boolean,
+): void {
   const { messages, pending, sent } = run.counts;
   const lines = [
     dryRun
@@ -223,9 +191,8 @@ function replayReport({ run, unreadable }: Replayed, dryRun: boolean): ReplayRep
         ]),
   ];
   const data = { ...(dryRun ? {} : { replayId: run.id }), messages, sent, pending, unreadable };
-  const text = lines.join("\n");
-  if (unreadable.length === 0) return { data, text };
+  terminal.result({ stage, dryRun, ...data }, lines.join("\n"));
+  if (unreadable.length === 0) return;
   const names = unreadable.map(({ pk, sk }) => oneLine(`${pk} ${sk}`)).join("\n  ");
-  const problem = `Skipped ${unreadable.length} items that this release can't read:\n  ${names}`;
-  return { data, text, problem };
+  throw CommandError.failed(`Skipped ${unreadable.length} items that this release can't read:\n  ${names}`);
 }

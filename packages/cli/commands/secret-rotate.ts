@@ -4,7 +4,6 @@ import { fieldsOf, numberOf, parseJson } from "../../../domain/core/parse.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import type { Terminal } from "../core/terminal.ts";
 import { registerWebhooks } from "../provider/registration.ts";
 import {
   type RotationPorts,
@@ -45,8 +44,7 @@ export function addTo(program: Command): void {
 }
 
 async function rotate(operation: Operation, flags: Flags): Promise<void> {
-  const { removeSigning: removes = false } = flags;
-  const { revokeNow = false, signing = false } = flags;
+  const { revokeNow = false, signing = false, removeSigning: removes = false } = flags;
   const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
   if ([revokeNow, signing, removes].filter(Boolean).length > 1)
@@ -58,19 +56,17 @@ async function rotate(operation: Operation, flags: Flags): Promise<void> {
     now: () => new Date(),
     terminal,
   };
-  if (signing || removes) {
-    const set = () => (removes ? endSigning(ports, stage, terminal) : setSigning(ports, stage, terminal));
-    await audited(operation, { act: "secret", target: "signing" }, set, 1);
-    return;
-  }
+  const run = <T>(target: string, work: () => Promise<T>) =>
+    audited(operation, { act: "secret", target }, work, 1);
+  if (signing || removes)
+    return run("signing", () => (removes ? endSigning(ports, operation) : setSigning(ports, operation)));
   if (revokeNow) {
     await terminal.confirm(consequences(stage));
-    await audited(operation, { act: "secret", target: "revoke" }, () => revokeSecret(ports), 1);
+    await run("revoke", () => revokeSecret(ports));
     const text = `The stage ${stage} has a new secret. The old one is revoked.`;
     return terminal.result({ stage, done: "revoked" }, text);
   }
-  const act = { act: "secret", target: "rotate" } as const;
-  const { done, previousUntil } = await audited(operation, act, () => rotateSecret(ports), 1);
+  const { done, previousUntil } = await run("rotate", () => rotateSecret(ports));
   const subject = done === "rotated" ? "has a new secret" : "has the secret of the rotation before";
   terminal.result(
     { stage, done, ...(previousUntil && { previousUntil }) },
@@ -80,7 +76,8 @@ async function rotate(operation: Operation, flags: Flags): Promise<void> {
   );
 }
 
-async function setSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
+async function setSigning(ports: RotationPorts, { deployment, terminal }: Operation): Promise<void> {
+  const { stage } = deployment;
   const key = (await terminal.readInput(maxKeyBytes)).trim();
   if (key === "" || /\s/.test(key))
     throw CommandError.usage(
@@ -98,12 +95,10 @@ async function setSigning(ports: RotationPorts, stage: string, terminal: Termina
   );
 }
 
-async function endSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
+async function endSigning(ports: RotationPorts, { deployment, terminal }: Operation): Promise<void> {
+  const { stage } = deployment;
   const was = await removeSigning(ports);
-  await registerNewValue(
-    ports,
-    "the provider keeps signing until you run: npx income-events webhooks register",
-  );
+  await registerNewValue(ports, "until webhooks register has run, the provider keeps signing");
   terminal.result(
     { stage, done: was ? "signing removed" : "unsigned" },
     was

@@ -32,7 +32,15 @@ export function addTo(program: Command): void {
   })
     .option("--any", "also accept an expired JWT, or a token that is not a JWT")
     .option("--force", "do not test the token, for example while the provider is down");
-  addRefresh(group);
+  addCommand<RefreshFlags>(group, {
+    name: "refresh",
+    summary: "Runs the token refresher now, as its schedule does, and prints the result.",
+    examples: [
+      "npx income-events token refresh",
+      "npx income-events token refresh --now    even if it is not close to expiry",
+    ],
+    run: refreshToken,
+  }).option("--now", "refresh even if the current token is not close to expiry");
 }
 
 export async function setGivenToken(
@@ -43,8 +51,7 @@ export async function setGivenToken(
   const token = (await terminal.readInput(maxTokenBytes)).trim();
   const expiresAt = check(token, any, new Date());
   const secret = deployment.output("TokenSecretArn");
-  const apply = () =>
-    force ? setToken(clients.secretsManager, secret, token) : setProven(token, deployment, clients);
+  const apply = () => (force ? setToken(clients.secretsManager, secret, token) : setProven(token, operation));
   await audited(operation, { act: "token", target: force ? "set untried" : "set" }, apply, 1);
   const { stage } = deployment;
   terminal.result(
@@ -60,22 +67,18 @@ export async function setGivenToken(
  */
 async function setProven(
   token: string,
-  { output }: Pick<Operation["deployment"], "output">,
-  { lambda, secretsManager }: Pick<Operation["clients"], "lambda" | "secretsManager">,
+  { deployment: { output }, clients: { lambda, secretsManager } }: Operation,
 ): Promise<void> {
   const secret = output("TokenSecretArn");
   const versionId = await proposeByHand(secretsManager, secret, token);
-  let outcome: RefreshOutcome;
-  try {
-    const name = output("RefreshFunctionName");
-    outcome = parseRefreshOutcome(await invokeFunction(lambda, name, { prove: versionId }));
-  } catch (error) {
+  const proving = invokeFunction(lambda, output("RefreshFunctionName"), { prove: versionId });
+  const outcome = await proving.then(parseRefreshOutcome).catch(async (error: unknown) => {
     await tokenSecret(secretsManager, secret).discard(versionId);
     if (!(error instanceof FailureError)) throw error;
     throw CommandError.failed(
       `The token could not be tested: ${error.message}. The current one stays. To set it without a test: npx income-events token set --force < token.txt`,
     );
-  }
+  });
   if (outcome === "refreshed") return;
   throw CommandError.failed(
     outcome === "discarded"
@@ -106,18 +109,6 @@ function check(token: string, any: boolean, now: Date): string | undefined {
 }
 
 type RefreshFlags = { readonly now?: boolean };
-
-function addRefresh(group: Command): void {
-  addCommand<RefreshFlags>(group, {
-    name: "refresh",
-    summary: "Runs the token refresher now, as its schedule does, and prints the result.",
-    examples: [
-      "npx income-events token refresh",
-      "npx income-events token refresh --now    even if it is not close to expiry",
-    ],
-    run: refreshToken,
-  }).option("--now", "refresh even if the current token is not close to expiry");
-}
 
 export async function refreshToken(operation: Operation, { now = false }: RefreshFlags): Promise<void> {
   const { deployment, clients, terminal } = operation;

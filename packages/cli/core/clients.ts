@@ -8,9 +8,11 @@ type Packages = {
   readonly "@aws-sdk/client-cloudwatch-logs": typeof import("@aws-sdk/client-cloudwatch-logs");
   readonly "@aws-sdk/client-dynamodb": typeof import("@aws-sdk/client-dynamodb");
   readonly "@aws-sdk/client-dynamodb-streams": typeof import("@aws-sdk/client-dynamodb-streams");
+  readonly "@aws-sdk/client-kms": typeof import("@aws-sdk/client-kms");
   readonly "@aws-sdk/client-lambda": typeof import("@aws-sdk/client-lambda");
   readonly "@aws-sdk/client-s3": typeof import("@aws-sdk/client-s3");
   readonly "@aws-sdk/client-secrets-manager": typeof import("@aws-sdk/client-secrets-manager");
+  readonly "@aws-sdk/client-service-quotas": typeof import("@aws-sdk/client-service-quotas");
   readonly "@aws-sdk/client-sns": typeof import("@aws-sdk/client-sns");
   readonly "@aws-sdk/client-sqs": typeof import("@aws-sdk/client-sqs");
   readonly "@aws-sdk/client-sts": typeof import("@aws-sdk/client-sts");
@@ -21,7 +23,7 @@ const load: <Name extends keyof Packages>(name: Name) => Packages[Name] = create
 export type Clients = ReturnType<typeof createClients>;
 
 /** Loads each client on first use; loading all would take longer than most commands. */
-export function createClients({ client: settings }: Pick<Deployment, "client">) {
+export function createClients({ client: settings }: { readonly client: Partial<Deployment["client"]> }) {
   const made: { destroy(): void }[] = [];
   const once = <T extends { destroy(): void }>(make: () => T) => {
     let client: T | undefined;
@@ -39,9 +41,11 @@ export function createClients({ client: settings }: Pick<Deployment, "client">) 
   const logs = once(() => new (load("@aws-sdk/client-cloudwatch-logs").CloudWatchLogsClient)(settings));
   const dynamodb = once(() => new (load("@aws-sdk/client-dynamodb").DynamoDBClient)(settings));
   const streams = once(() => new (load("@aws-sdk/client-dynamodb-streams").DynamoDBStreamsClient)(settings));
+  const kms = once(() => new (load("@aws-sdk/client-kms").KMSClient)(settings));
   const lambda = once(() => new (load("@aws-sdk/client-lambda").LambdaClient)(settings));
   const s3 = once(() => s3Client(load("@aws-sdk/client-s3").S3Client, settings));
   const secrets = once(() => new (load("@aws-sdk/client-secrets-manager").SecretsManagerClient)(settings));
+  const quotas = once(() => new (load("@aws-sdk/client-service-quotas").ServiceQuotasClient)(settings));
   const sns = once(() => new (load("@aws-sdk/client-sns").SNSClient)(settings));
   const sqs = once(() => new (load("@aws-sdk/client-sqs").SQSClient)(settings));
   const sts = once(() => new (load("@aws-sdk/client-sts").STSClient)(settings));
@@ -61,6 +65,9 @@ export function createClients({ client: settings }: Pick<Deployment, "client">) 
     get dynamodbStreams() {
       return streams();
     },
+    get kms() {
+      return kms();
+    },
     get lambda() {
       return lambda();
     },
@@ -69,6 +76,9 @@ export function createClients({ client: settings }: Pick<Deployment, "client">) 
     },
     get secretsManager() {
       return secrets();
+    },
+    get serviceQuotas() {
+      return quotas();
     },
     get sns() {
       return sns();

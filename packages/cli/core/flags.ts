@@ -1,5 +1,6 @@
 import { parseTimestamp } from "../../../domain/core/timestamps.ts";
 import { canonicalId, nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { wants } from "../../../domain/message/message.ts";
 import { CommandError } from "./command-error.ts";
 import { commandLine } from "./text.ts";
 
@@ -136,6 +137,15 @@ export function choiceFlag<T extends string>(
   const choice = choices.find((one) => one === text);
   if (choice !== undefined) return choice;
   throw CommandError.usage(`${flag} ${JSON.stringify(text)}: write one of ${choices.join(", ")}.`);
+}
+
+/** The types that a flag selects: one, or those of a pattern (`account.*`). @throws CommandError if none */
+export function typesFlag<T extends string>(type: string | undefined, types: readonly T[]): readonly T[] {
+  const selected = types.filter((one) => type === undefined || wants({ name: "", types: [type] }, one));
+  if (selected.length > 0) return selected;
+  throw CommandError.usage(
+    `--type ${JSON.stringify(type)}: write one of ${types.join(", ")}; or a prefix with *.`,
+  );
 }
 
 const longestReason = 500;

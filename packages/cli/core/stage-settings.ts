@@ -23,8 +23,13 @@ export function addStageFlags(command: Command, what: string, defaultStage: stri
 
 /** The settings of a stage, deployed or not. @throws CommandError if they are invalid */
 export function readStageSettings(stage: string, file?: string): Settings {
+  return checked(() => loadSettings(stage, stagesDirectory, file));
+}
+
+/** @throws CommandError naming each invalid setting and its remedy */
+function checked<T>(read: () => T): T {
   try {
-    return loadSettings(stage, stagesDirectory, file);
+    return read();
   } catch (error) {
     if (error instanceof SettingsError) throw CommandError.usage(error.message);
     throw error;
@@ -60,10 +65,5 @@ function readSettings(file: string): object {
 
 /** Settings are checked as at synth. @throws CommandError naming each invalid setting and its remedy */
 export function checkMapping(settings: unknown, file: string): StageMapping {
-  try {
-    return parseMappingPart(settings, file);
-  } catch (error) {
-    if (error instanceof SettingsError) throw CommandError.usage(error.message);
-    throw error;
-  }
+  return checked(() => parseMappingPart(settings, file));
 }

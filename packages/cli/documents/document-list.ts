@@ -15,6 +15,7 @@ import { periodFlags, unknownSubject } from "../core/flags.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { compareTexts, isoTime } from "../core/text.ts";
+import { accountsOf } from "../records/known-records.ts";
 
 export type DocumentQuery = {
   /** The subject whose documents to list; if undefined, the whole table is read. */
@@ -73,8 +74,7 @@ export async function documentsOf(
   subject: Subject,
   { partitions, readDocuments, versions }: Pick<DocumentPorts, "partitions" | "readDocuments" | "versions">,
 ): Promise<readonly ListedDocument[]> {
-  const accounts = subject.kind === "user" ? await partitions.accountsOf(subject.id) : [];
-  const subjects = [subject, ...accounts.map((id): Subject => ({ kind: "account", id }))];
+  const subjects = [subject, ...(await accountsOf(subject, partitions))];
   const withVersions = async (each: Subject): Promise<readonly ListedDocument[]> => {
     const [documents, kept] = await Promise.all([readDocuments(each), versions.all(each)]);
     // A version is stored before it is superseded, so it can occur twice.

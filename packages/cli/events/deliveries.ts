@@ -4,7 +4,8 @@ import type { Subscriber } from "../../../domain/message/message.ts";
 import type { OperatorAct } from "../../../domain/recovery/operator-act.ts";
 import { auditTrailOf } from "../core/audited.ts";
 import type { Place } from "../core/command.ts";
-import { type LogEntry, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import { isoTime } from "../core/text.ts";
+import { type LogEntry, stageEntries } from "../logs/log-entries.ts";
 import { type HistoryRow, historyIn, idsOf, withSubjects } from "./event-history.ts";
 import { mayTake } from "./event-steps.ts";
 
@@ -39,24 +40,16 @@ export async function deliveriesTo(
   place: Place,
   since: string,
 ): Promise<readonly Delivery[]> {
-  const codes = [
-    "EVENT_STORED",
-    "RELAYED",
-    "SUBSCRIBER_PARKED",
-    "SUBSCRIBER_RESENT",
-    "SUBSCRIBER_UNREACHABLE",
-  ];
-  const from = new Date(Date.parse(since) - marginInMs);
+  const codes = ["EVENT_STORED", "RELAYED", "SUBSCRIBER_PARKED", "SUBSCRIBER_RESENT"];
   const search = {
-    since: from,
-    pattern: fieldPattern("code", codes),
+    since: isoTime(Date.parse(since) - marginInMs),
+    pattern: fieldPattern("code", [...codes, "SUBSCRIBER_UNREACHABLE"]),
     functions: /(Store|Relay|Erase)\w*Logs/,
   };
-  const [lines, acts] = await Promise.all([
-    stageLogLines(place, search),
+  const [entries, acts] = await Promise.all([
+    stageEntries(place, search),
     Array.fromAsync(auditTrailOf(place).list(since)),
   ]);
-  const entries = selectEntries(lines, { since: from.toISOString() });
   const deliveries = [...deliveriesIn(entries, subscriber), ...operatorsDeliveries(acts, subscriber)]
     .filter(({ at }) => at >= since)
     .toSorted((one, other) => (one.at < other.at ? 1 : -1));

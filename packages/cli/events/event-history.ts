@@ -5,7 +5,8 @@ import { isWebhookKind, type WebhookKind } from "../../../domain/event/events.ts
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/message.ts";
 import type { Place } from "../core/command.ts";
-import { type LogEntry, selectEntries, stageLogLines, textsOf } from "../logs/log-entries.ts";
+import { isoTime } from "../core/text.ts";
+import { type EntrySearch, type LogEntry, stageEntries, textsOf } from "../logs/log-entries.ts";
 
 /** The progress of an event according to the functions' logs. */
 export const historyOutcomes = ["accepted", "duplicate", "stored", "ignored", "rejected"] as const;
@@ -69,20 +70,18 @@ export async function eventHistory(
   { since, until }: HistoryPeriod,
   onProgress: (progress: HistoryProgress) => void = () => undefined,
 ): Promise<readonly HistoryEvent[]> {
-  const search = {
-    since: new Date(Date.parse(since) - marginInMs),
-    ...(until !== undefined && { until: new Date(Date.parse(until) + marginInMs) }),
+  const around = present<EntrySearch>({
+    since: isoTime(Date.parse(since) - marginInMs),
+    until: until === undefined ? undefined : isoTime(Date.parse(until) + marginInMs),
     pattern: fieldPattern("code", Object.keys(outcomeOf)),
     functions: /(Receive|Store)Logs/,
-  };
+  });
   let count = 0;
-  const lines = await stageLogLines(place, search, ({ lines: some, done, total }) => {
-    count += some.length;
+  const entries = await stageEntries(place, around, ({ lines, done, total }) => {
+    count += lines.length;
     onProgress({ lines: count, done, total });
   });
-  return historyIn(selectEntries(lines, { since: "" })).filter(
-    ({ at }) => at >= since && (until === undefined || at < until),
-  );
+  return historyIn(entries).filter(({ at }) => at >= since && (until === undefined || at < until));
 }
 
 /** @param entries in the order of time */
@@ -182,12 +181,8 @@ export type Refusal = {
 
 /** Refused webhooks since a time, the latest first. */
 export async function refusals(place: Place, since: string): Promise<readonly Refusal[]> {
-  const search = {
-    since: new Date(since),
-    pattern: fieldPattern("code", ["WEBHOOK_REFUSED"]),
-    functions: /ReceiveLogs/,
-  };
-  return refusalsIn(selectEntries(await stageLogLines(place, search), { since }));
+  const pattern = fieldPattern("code", ["WEBHOOK_REFUSED"]);
+  return refusalsIn(await stageEntries(place, { since, pattern, functions: /ReceiveLogs/ }));
 }
 
 /** @param entries in the order of time */

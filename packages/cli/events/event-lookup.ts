@@ -5,7 +5,7 @@ import { nameOf, ownerOf, type Subject, subjectOf } from "../../../domain/event/
 import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
-import { type KnownRecords, recordsIn } from "../records/known-records.ts";
+import { accountsOf, type KnownRecords, knownRecords, recordsIn } from "../records/known-records.ts";
 
 export type LookupPorts = ReturnType<typeof lookupPorts>;
 
@@ -28,8 +28,8 @@ export async function eventsOf(subject: Subject, ports: LookupPorts): Promise<re
   const { stored, partitions, records } = ports;
   const own = await stored.eventsOf(subject);
   if (subject.kind === "user") {
-    const accounts = await partitions.accountsOf(subject.id);
-    const others = await Promise.all(accounts.map((id) => stored.eventsOf({ kind: "account", id })));
+    const accounts = await accountsOf(subject, partitions);
+    const others = await Promise.all(accounts.map(stored.eventsOf));
     return [...own, ...others.flat()];
   }
   const { userId } = (await records.loadState(subject)) ?? {};
@@ -43,17 +43,10 @@ function isAbout({ kind, id }: Subject, event: StoredEvent["event"]): boolean {
 }
 
 /** Reports the progress of events. Reads each subject once. */
-export function progressReader({
-  records,
-}: Pick<LookupPorts, "records">): (stored: StoredEvent) => Promise<EventProgress> {
-  const known = new Map<string, Promise<SubjectRecords>>();
-  return async (stored) => {
-    const subject = subjectOf(stored.event);
-    const name = nameOf(subject);
-    const found = known.get(name) ?? recordsOf(subject, records);
-    known.set(name, found);
-    return progressOf(stored, await found);
-  };
+export function progressReader({ records }: Pick<LookupPorts, "records">) {
+  const known = knownRecords(records);
+  return async (stored: StoredEvent): Promise<EventProgress> =>
+    progressOf(stored, await recordsOf(subjectOf(stored.event), known));
 }
 
 export async function recordsOf(

@@ -2,7 +2,7 @@ import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { isTransient } from "../../../adapters/aws/client.ts";
 import { deleteAll, receiveBatch, releaseAll } from "../../../adapters/sqs/queue-messages.ts";
 import { messageVisibility } from "../../../adapters/sqs/sqs-sender.ts";
-import { isFields, optionalText, parseJson } from "../../../domain/core/parse.ts";
+import { isFields, jsonIn, optionalText } from "../../../domain/core/parse.ts";
 import { CommandError } from "../core/command-error.ts";
 import { oneLine } from "../core/text.ts";
 
@@ -74,14 +74,14 @@ async function forwardBatch(batch: readonly Message[], ports: ForwardPorts): Pro
       }
       const returning = of("refused");
       held = held.filter((message) => !returning.includes(message));
-      await hideLater(ports, returning);
+      await hide(ports, returning, returnIn);
       refused += returning.length;
       if (held.length === 0) break;
       const [first] = posted.filter((each) => each.outcome === "unreachable");
       if (tries === 0 && first?.outcome === "unreachable") {
         report(`No answer (${first.reason}). Holding ${held.length} messages until there is one.`);
       }
-      await hold(ports, held);
+      await hide(ports, held, () => hiddenInSeconds);
       await wait(Math.min(longestWaitInSeconds, 2 ** tries));
     }
   } finally {
@@ -104,35 +104,26 @@ function returnIn(message: Message): number {
   return Math.min(longestReturnInSeconds, 2 ** receivesOf(message));
 }
 
-async function hideLater({ sqs, queueUrl }: ForwardPorts, messages: readonly Message[]): Promise<void> {
+async function hide(
+  { sqs, queueUrl }: ForwardPorts,
+  messages: readonly Message[],
+  secondsOf: (message: Message) => number,
+): Promise<void> {
   await messageVisibility(sqs)(
     queueUrl,
-    messages.map((message) => ({ receiptHandle: message.ReceiptHandle ?? "", seconds: returnIn(message) })),
-  );
-}
-
-async function hold({ sqs, queueUrl }: ForwardPorts, messages: readonly Message[]): Promise<void> {
-  await messageVisibility(sqs)(
-    queueUrl,
-    messages.map(({ ReceiptHandle = "" }) => ({ receiptHandle: ReceiptHandle, seconds: hiddenInSeconds })),
+    messages.map((message) => ({
+      receiptHandle: message.ReceiptHandle ?? "",
+      seconds: secondsOf(message),
+    })),
   );
 }
 
 /** A message in one line: type, subject and id, if present. */
 function describeMessage(body: string): string {
-  const fields = fieldsOrUndefined(body);
-  if (fields === undefined) return "no CloudEvent";
+  const fields = jsonIn(body);
+  if (!isFields(fields)) return "no CloudEvent";
   const parts = ["type", "subject", "id"].map((name) => optionalText(fields, name) ?? "-");
   return oneLine(parts.join("  "));
-}
-
-function fieldsOrUndefined(body: string) {
-  try {
-    const value = parseJson(body, "the message");
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The outcome of posting a message. `unreachable`: no server answered. */

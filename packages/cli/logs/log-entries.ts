@@ -5,7 +5,7 @@ import {
   stackLogGroups,
   textPattern,
 } from "../../../adapters/aws/log-groups.ts";
-import { type Fields, isFields, optionalText } from "../../../domain/core/parse.ts";
+import { type Fields, isFields, jsonIn, optionalText, present } from "../../../domain/core/parse.ts";
 import { loggedText } from "../../../domain/event/subjects.ts";
 import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
@@ -36,29 +36,16 @@ export function selectEntries(lines: readonly string[], filter: LogFilter): read
     );
 }
 
-/** The filter pattern for a `text`. */
-export function patternOf(text: string): string {
-  return textPattern(...textsOf(text));
-}
-
 /** The forms of a text in log lines: unchanged, and as the digest of a user's or account's id. */
 export function textsOf(text: string): readonly string[] {
   return [text, loggedText(text)];
 }
 
 function parseEntry(line: string): LogEntry | undefined {
-  const fields = tryParse(line);
+  const fields = jsonIn(line);
   if (!isFields(fields)) return undefined;
   const [timestamp, level] = [optionalText(fields, "timestamp"), optionalText(fields, "level")];
   return timestamp === undefined || level === undefined ? undefined : { ...fields, timestamp, level };
-}
-
-function tryParse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 function isOfLevel(level: string, lowest: LogLevel = "INFO"): boolean {
@@ -79,6 +66,27 @@ export function entryText({
   const fields = Object.entries(rest).map(([field, value]) => `${field}=${JSON.stringify(value)}`);
   const words = [timestamp, level.padEnd(5), String(name ?? "-"), String(code ?? "-"), ...fields];
   return oneLine(words.join("  "));
+}
+
+export type EntrySearch = LogFilter &
+  Pick<LogSearch, "pattern"> & { readonly until?: string; readonly functions?: RegExp };
+
+/** The entries of a pipeline's functions that match a filter, oldest first: see `stageLogLines`. */
+export async function stageEntries(
+  place: Place,
+  { functions, until, pattern, ...filter }: EntrySearch,
+  onRead?: (page: LogLines) => void,
+): Promise<readonly LogEntry[]> {
+  const { since, text } = filter;
+  const search = {
+    since: new Date(since),
+    ...present({
+      functions,
+      until: until === undefined ? undefined : new Date(until),
+      pattern: text === undefined ? pattern : textPattern(...textsOf(text)),
+    }),
+  };
+  return selectEntries(await stageLogLines(place, search, onRead), filter);
 }
 
 /**

@@ -25,7 +25,7 @@ export const keyCheck: PreflightCheck = {
 export const keyChangeCheck: PreflightCheck = {
   name: "a change of the key",
   examine: async ({ account, stackName, stage, settings: { encryption } }) => {
-    const stack = await findStack(account.cloudFormation, stackName);
+    const stack = await findStack(account.clients.cloudFormation, stackName);
     if (stack === undefined) return [];
     const { encryption: deployed } = deployedSettings(stack);
     const used = isFields(deployed) ? deployed.keyArn : undefined;
@@ -43,7 +43,7 @@ async function checkKey({ account, stage }: Plan, keyArn: string): Promise<Found
   const fix = `correct encryption.keyArn in stages/${stage}.json`;
   const why = "Nothing could be encrypted: the deployment fails and is rolled back.";
   try {
-    const { KeyMetadata } = await account.kms.send(new DescribeKeyCommand({ KeyId: keyArn }));
+    const { KeyMetadata } = await account.clients.kms.send(new DescribeKeyCommand({ KeyId: keyArn }));
     const { KeyState = "unknown", KeySpec = "unknown" } = KeyMetadata ?? {};
     if (KeyState !== "Enabled") {
       return {
@@ -61,7 +61,7 @@ async function checkKey({ account, stage }: Plan, keyArn: string): Promise<Found
 }
 
 async function checkKeyPolicy({ account, stage, stackName, settings }: Plan, KeyId: string): Promise<Found> {
-  const { Policy } = await account.kms.send(new GetKeyPolicyCommand({ KeyId }));
+  const { Policy } = await account.clients.kms.send(new GetKeyPolicyCommand({ KeyId }));
   const held = parsePolicy(Policy);
   const needed = parsePolicy(JSON.stringify({ Statement: keyPolicyStatements(stackName, settings) }));
   const lacking = needed.flatMap(({ principals, actions }) =>
@@ -129,9 +129,9 @@ export const alarmRecipientsCheck: PreflightCheck = {
     const { emails, topicArn } = settings.alarms;
     if (topicArn !== undefined) return checkGivenTopic(account, topicArn);
     if (emails === undefined) return [];
-    const stack = await findStack(account.cloudFormation, stackName);
+    const stack = await findStack(account.clients.cloudFormation, stackName);
     const own = stack && outputOf(stack, "AlarmTopicArn");
-    return own === undefined ? [] : checkSubscriptions(account.sns, own, emails);
+    return own === undefined ? [] : checkSubscriptions(account.clients.sns, own, emails);
   },
 };
 
@@ -141,7 +141,7 @@ const why = "Alarms notify nobody.";
 async function checkGivenTopic(account: Account, topicArn: string): Promise<Found> {
   try {
     const asked = new GetTopicAttributesCommand({ TopicArn: topicArn });
-    const { Attributes: { Policy, KmsMasterKeyId } = {} } = await account.sns.send(asked);
+    const { Attributes: { Policy, KmsMasterKeyId } = {} } = await account.clients.sns.send(asked);
     const byKey = KmsMasterKeyId ? [await checkTopicKey(account, topicArn, KmsMasterKeyId)].flat() : [];
     if (allows(parsePolicy(Policy), publisher, "sns:Publish")) return byKey;
     return [
@@ -166,7 +166,7 @@ async function checkGivenTopic(account: Account, topicArn: string): Promise<Foun
  * Source: SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted
  * topics".
  */
-async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string): Promise<Found> {
+async function checkTopicKey({ clients: { kms } }: Account, topicArn: string, KeyId: string): Promise<Found> {
   const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
   const key = KeyMetadata?.Arn ?? KeyId;
   if (KeyMetadata?.KeyManager === "AWS") {

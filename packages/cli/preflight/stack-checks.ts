@@ -46,7 +46,7 @@ export function deployedSettings(stack: Stack): Fields {
 export const bootstrapCheck: PreflightCheck = {
   name: "CDK's bootstrap",
   examine: async ({ account }) => {
-    const toolkit = await findStack(account.cloudFormation, "CDKToolkit");
+    const toolkit = await findStack(account.clients.cloudFormation, "CDKToolkit");
     const version = toolkit && Number(outputOf(toolkit, "BootstrapVersion") ?? 0);
     if (version !== undefined && version >= neededBootstrap) return [];
     const state = version === undefined ? "is not bootstrapped" : `has version ${version} of CDK's bootstrap`;
@@ -61,7 +61,7 @@ export const bootstrapCheck: PreflightCheck = {
 export const stackCheck: PreflightCheck = {
   name: "the stage's stack",
   examine: async ({ account, stackName }) => {
-    const stack = await findStack(account.cloudFormation, stackName);
+    const stack = await findStack(account.clients.cloudFormation, stackName);
     return stack === undefined ? [] : checkStack(stack, stackName);
   },
 };
@@ -103,7 +103,7 @@ export const registrationCheck: PreflightCheck = {
 
 async function findOtherRegistration({ account, settings, stackName, stage }: Plan): Promise<Found> {
   const wanted = registrationExportName(selectedBaseUrl(settings.provider));
-  for await (const { Exports = [] } of paginateListExports({ client: account.cloudFormation }, {})) {
+  for await (const { Exports = [] } of paginateListExports({ client: account.clients.cloudFormation }, {})) {
     const taken = Exports.find(({ Name }) => Name === wanted);
     const other = taken?.ExportingStackId?.split("/")[1];
     if (other === undefined || other === stackName) continue;
@@ -185,7 +185,10 @@ export const throttleCheck: PreflightCheck = {
   name: "API Gateway's throttle",
   examine: async ({ account, settings }) => {
     const values = new Map<string, number>();
-    const pages = paginateListServiceQuotas({ client: account.quotas }, { ServiceCode: "apigateway" });
+    const pages = paginateListServiceQuotas(
+      { client: account.clients.serviceQuotas },
+      { ServiceCode: "apigateway" },
+    );
     for await (const { Quotas = [] } of pages) {
       for (const { QuotaName = "", Value } of Quotas) if (Value !== undefined) values.set(QuotaName, Value);
     }
@@ -215,7 +218,7 @@ const raise =
 export const concurrencyCheck: PreflightCheck = {
   name: "concurrent executions",
   examine: async ({ stage, stackName, settings, account }) => {
-    const { AccountLimit } = await account.lambda.send(new GetAccountSettingsCommand({}));
+    const { AccountLimit } = await account.clients.lambda.send(new GetAccountSettingsCommand({}));
     const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: unreserved = 0 } =
       AccountLimit ?? {};
     const { accountConcurrency, production } = settings;
@@ -228,7 +231,7 @@ export const concurrencyCheck: PreflightCheck = {
       });
     }
     const reserved = webhookKinds.length * (settings.functions.receive.reservedConcurrency ?? 0);
-    const own = reserved > 0 ? await reservedByStack(account.cloudFormation, stackName) : 0;
+    const own = reserved > 0 ? await reservedByStack(account.clients.cloudFormation, stackName) : 0;
     if (reserved > 0 && unreserved + own - reserved < alwaysUnreserved) {
       findings.push({
         what: `The stage reserves ${reserved} concurrent executions, and ${unreserved + own} are left for it and for functions without a reservation.`,
@@ -271,9 +274,11 @@ const perLogGroup = 300;
 
 export const logPolicyCheck: PreflightCheck = {
   name: "the log delivery policy",
-  examine: async ({ account: { logs } }) => {
+  examine: async ({ account }) => {
     // One page contains the maximum of an account.
-    const { resourcePolicies = [] } = await logs.send(new DescribeResourcePoliciesCommand({}));
+    const { resourcePolicies = [] } = await account.clients.cloudWatchLogs.send(
+      new DescribeResourcePoliciesCommand({}),
+    );
     return checkLogPolicies(resourcePolicies);
   },
 };

@@ -2,10 +2,12 @@ import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import type { Place } from "../core/command.ts";
 import { tableText } from "../core/table.ts";
 import { oneLine } from "../core/text.ts";
-import { type LogEntry, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import { type LogEntry, stageEntries } from "../logs/log-entries.ts";
 import { outagesIn, outageText } from "./outages.ts";
 
-const topics = {
+const topicNames = ["breaker", "token", "reconciliation", "registration"] as const;
+type ProviderTopic = (typeof topicNames)[number];
+const topics: Readonly<Record<ProviderTopic, readonly string[]>> = {
   breaker: ["PROVIDER_DOWN", "PROVIDER_BACK"],
   token: [
     ...["TOKEN_REFRESHED", "TOKEN_STILL_VALID", "TOKEN_DISCARDED", "TOKEN_OVERTAKEN", "TOKEN_UNCHANGED"],
@@ -13,8 +15,7 @@ const topics = {
   ],
   reconciliation: ["RECONCILED", "RECONCILIATION_FAILED", "RECONCILIATION_PAUSED"],
   registration: ["WEBHOOKS_REGISTERED", "WEBHOOKS_REGISTERED_PREVIOUS", "WEBHOOKS_NOT_REGISTERED"],
-} as const;
-type ProviderTopic = keyof typeof topics;
+};
 
 /** An event between this stage and the provider. */
 export type ProviderTurn = {
@@ -33,11 +34,11 @@ const counted = ["listed", "missing", "conflicting", "orphaned", "deleted", "rer
 /** Log lines about the provider since a time, the newest first. */
 export async function providerHistory(place: Place, since: string): Promise<readonly ProviderTurn[]> {
   const search = {
-    since: new Date(since),
+    since,
     pattern: fieldPattern("code", Object.values(topics).flat()),
     functions: /(FetchData|RefreshToken|RegisterWebhooks|ReconcileUsers)Logs/,
   };
-  return turnsIn(selectEntries(await stageLogLines(place, search), { since }));
+  return turnsIn(await stageEntries(place, search));
 }
 
 /** @param entries in the order of time */
@@ -63,11 +64,7 @@ function turnOf(entry: LogEntry): ProviderTurn | undefined {
 }
 
 function topicOf(code: string): ProviderTopic | undefined {
-  for (const topic of ["breaker", "token", "reconciliation", "registration"] as const) {
-    const codes: readonly string[] = topics[topic];
-    if (codes.includes(code)) return topic;
-  }
-  return undefined;
+  return topicNames.find((topic) => topics[topic].includes(code));
 }
 
 /** When, what, by which function, why, and what was found. */

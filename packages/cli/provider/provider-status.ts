@@ -5,7 +5,7 @@ import { callsInLastMinute } from "../../../adapters/provider/rate-limiter.ts";
 import type { Place } from "../core/command.ts";
 import { tableText } from "../core/table.ts";
 import { fromNow, oneLine } from "../core/text.ts";
-import { type LogEntry, selectEntries, stageLogLines } from "../logs/log-entries.ts";
+import { type LogEntry, stageEntries } from "../logs/log-entries.ts";
 import { tokenText } from "../status/status-text.ts";
 import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
 import { type RegistrationStatus, registrationStatus } from "./registration.ts";
@@ -28,11 +28,8 @@ export type ProviderStatus = {
 };
 
 export async function providerStatus(place: Place, now: Date): Promise<ProviderStatus> {
-  const {
-    deployment,
-    clients: { dynamodb },
-  } = place;
-  const table = deployment.output("TableName");
+  const { deployment, clients } = place;
+  const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
   // First, because this call may be the probe that closes the breaker.
   const registrations = await registrationStatus(place);
   const [breaker, calls, token, lastAnswers] = await Promise.all([
@@ -61,9 +58,9 @@ const minutesOfAnswers = 15;
 async function answersOf(place: Place, now: Date): Promise<RecentAnswers | undefined> {
   const since = new Date(now.getTime() - minutesOfAnswers * 60_000).toISOString();
   // Without access to logs, the rest of the status is still shown.
-  const search = { since: new Date(since), pattern: fieldPattern("function", [fetcher]) };
-  const lines = await stageLogLines(place, search).catch(() => undefined);
-  return lines && recentAnswers(selectEntries(lines, { since }));
+  const search = { since, pattern: fieldPattern("function", [fetcher]) };
+  const entries = await stageEntries(place, search).catch(() => undefined);
+  return entries && recentAnswers(entries);
 }
 
 function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answersNow" | "answer"> {
@@ -72,34 +69,32 @@ function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answ
   return { answersNow: true };
 }
 
-export function providerText(stage: string, status: ProviderStatus, now: Date): string {
-  const {
+export function providerText(
+  stage: string,
+  {
     breaker,
     answersNow,
-    answer,
+    answer = "",
     callsInLastMinute: calls,
-    requestsPerMinute,
-    lastAnswers,
-    token,
-  } = status;
-  return tableText(
-    ["provider", stage],
-    [
-      [
-        "answers",
-        answersNow === undefined ? "not asked" : answersNow ? "yes" : `no: ${oneLine(answer ?? "")}`,
-      ],
-      ["breaker", breakerText(breaker, now)],
-      ["calls", `at most ${calls} in the last minute, of ${requestsPerMinute} that the rate allows`],
-      [
-        "last answers",
-        lastAnswers === undefined
-          ? "unknown: the functions' logs can't be read"
-          : `${answersText(lastAnswers)} (in ${minutesOfAnswers} minutes)`,
-      ],
-      ["token", tokenText(token, now)],
-    ],
-  );
+    requestsPerMinute: rate,
+    ...rest
+  }: ProviderStatus,
+  now: Date,
+): string {
+  const { lastAnswers, token } = rest;
+  const answers = answersNow === undefined ? "not asked" : answersNow ? "yes" : `no: ${oneLine(answer)}`;
+  const last =
+    lastAnswers === undefined
+      ? "unknown: the functions' logs can't be read"
+      : `${answersText(lastAnswers)} (in ${minutesOfAnswers} minutes)`;
+  const rows = [
+    ["answers", answers],
+    ["breaker", breakerText(breaker, now)],
+    ["calls", `at most ${calls} in the last minute, of ${rate} that the rate allows`],
+    ["last answers", last],
+    ["token", tokenText(token, now)],
+  ];
+  return tableText(["provider", stage], rows);
 }
 
 function breakerText({ state, timesDown, nextProbeAt }: ProviderStatus["breaker"], now: Date): string {

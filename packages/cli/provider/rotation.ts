@@ -35,8 +35,7 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
     await registerNewValue(ports, "run the command again to continue");
     return { done: "continued", ...(secret.previous && { previousUntil: secret.previous.until }) };
   }
-  const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
-  const previous = secret && { value: secret.current, until };
+  const previous = secret && { value: secret.current, until: overlapEnd(ports) };
   await store.replace(
     { ...signingOf(secret), current: newValue(), ...(previous && { previous }) },
     versionId,
@@ -44,7 +43,12 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
   terminal.progress("A new value is stored; the receivers accept it beside the old one.");
   await terminal.wait(times.propagationSeconds, "Waiting until all receivers have loaded it");
   await registerNewValue(ports, "run the command again to continue; the daily registration continues it too");
-  return { done: "rotated", ...(previous && { previousUntil: until }) };
+  return { done: "rotated", ...(previous && { previousUntil: previous.until }) };
+}
+
+/** Until then the provider may retry deliveries with a value that is replaced now. */
+function overlapEnd({ times, now }: RotationPorts): string {
+  return new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
 }
 
 /** Replaces a leaked value at once. When the receivers' caches expire, the old value is refused. */
@@ -63,35 +67,28 @@ export async function revokeSecret({ store, register, terminal }: RotationPorts)
  * the provider may retry deliveries that it signed with it.
  * @returns until when; undefined if there was no key before, or if it is the same
  */
-export async function rotateSigning(
-  value: string,
-  { store, times, now }: Pick<RotationPorts, "store" | "times" | "now">,
-): Promise<string | undefined> {
-  const { secret, versionId } = await store.read();
+export async function rotateSigning(value: string, ports: RotationPorts): Promise<string | undefined> {
+  const { secret, versionId } = await ports.store.read();
   if (secret === undefined)
     throw CommandError.failed("The webhook secret is empty. Set one first: npx income-events secret rotate");
   const { signing: before, previousSigning, ...others } = secret;
   if (before === value) return previousSigning?.until;
-  const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
-  const previous = before === undefined ? {} : { previousSigning: { value: before, until } };
-  await store.replace({ ...others, signing: value, ...previous }, versionId);
-  return before === undefined ? undefined : until;
+  const previous = before === undefined ? undefined : { value: before, until: overlapEnd(ports) };
+  const next = { ...others, signing: value, ...(previous && { previousSigning: previous }) };
+  await ports.store.replace(next, versionId);
+  return previous?.until;
 }
 
 /**
  * Ends signing. The provider signs until all receivers know, because the others would refuse unsigned bodies.
  * @returns false if bodies are not signed
  */
-export async function removeSigning({
-  store,
-  times,
-  now,
-}: Pick<RotationPorts, "store" | "times" | "now">): Promise<boolean> {
-  const { secret, versionId } = await store.read();
+export async function removeSigning(ports: RotationPorts): Promise<boolean> {
+  const { secret, versionId } = await ports.store.read();
   if (secret?.signing === undefined) return false;
   const { signing, ...others } = secret;
-  const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
-  await store.replace({ ...others, previousSigning: { value: signing, until } }, versionId);
+  const previousSigning = { value: signing, until: overlapEnd(ports) };
+  await ports.store.replace({ ...others, previousSigning }, versionId);
   return true;
 }
 

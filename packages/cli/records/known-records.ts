@@ -4,7 +4,8 @@ import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/event-table.ts";
 import { type LegalHold, loadHolds } from "../../../adapters/dynamodb/legal-holds.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
+import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { Place } from "../core/command.ts";
@@ -36,6 +37,19 @@ function bySubject<T>(load: (subject: Subject) => Promise<T>): (subject: Subject
   };
 }
 
+/** The state of an event's subject; endpoint events need none. */
+export async function stateOf(event: IncomeEvent, { loadState }: KnownRecords): Promise<State | undefined> {
+  return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
+}
+
+/** A user's accounts; none for other subjects. */
+export async function accountsOf(
+  { kind, id }: Subject,
+  { accountsOf: idsOf }: Pick<ReturnType<typeof partitions>, "accountsOf">,
+): Promise<readonly Subject[]> {
+  return kind === "user" ? (await idsOf(id)).map((each) => ({ kind: "account", id: each })) : [];
+}
+
 /** @throws CommandError if the subject is unknown, because an empty answer would be misleading */
 export async function checkKnown(subject: Subject, { deployment, clients }: Place): Promise<void> {
   const { isKnown } = partitions(clients.dynamodb, deployment.output("TableName"));
@@ -50,10 +64,9 @@ export async function holdsOn(
   const table = deployment.output("TableName");
   const [state, accounts] = await Promise.all([
     versionedRecords(dynamodb, table).loadState(subject),
-    subject.kind === "user" ? partitions(dynamodb, table).accountsOf(subject.id) : [],
+    accountsOf(subject, partitions(dynamodb, table)),
   ]);
   const user: readonly Subject[] =
     state?.userId === undefined || subject.kind === "user" ? [] : [{ kind: "user", id: state.userId }];
-  const others = accounts.map((id): Subject => ({ kind: "account", id }));
-  return loadHolds(batchingReader(dynamodb, table), [subject, ...user, ...others]);
+  return loadHolds(batchingReader(dynamodb, table), [subject, ...user, ...accounts]);
 }

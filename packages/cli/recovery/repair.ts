@@ -4,8 +4,7 @@ import type { StoredPage } from "../../../adapters/streams/stored-changes.ts";
 import type { FailedBatch } from "../../../adapters/streams/undelivered-changes.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { type IncomeEvent, subjectKindOf } from "../../../domain/event/events.ts";
-import { type Subject, subjectOf } from "../../../domain/event/subjects.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
 import {
   changedAt,
   needsRepair,
@@ -20,7 +19,7 @@ import type { Change } from "../../../domain/state/change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { CommandError } from "../core/command-error.ts";
 import { periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
-import { type KnownRecords, knownRecords } from "../records/known-records.ts";
+import { type KnownRecords, knownRecords, stateOf } from "../records/known-records.ts";
 
 export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
@@ -30,10 +29,8 @@ export type RepairPorts = {
   readonly onPage: (examined: number, repaired: number) => void;
 };
 
-export type RepairCounts = { events: number; states: number; documents: number; readiness: number };
-
 export type Repaired = {
-  readonly repaired: Readonly<RepairCounts>;
+  readonly repaired: Readonly<Record<(typeof countOf)[keyof typeof countOf], number>>;
   readonly failed: readonly FailedChange[];
   readonly unreadable: readonly Key[];
 };
@@ -43,7 +40,7 @@ export type Repaired = {
  * it.
  */
 export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
-  const repaired: RepairCounts = { events: 0, states: 0, documents: 0, readiness: 0 };
+  const repaired = { events: 0, states: 0, documents: 0, readiness: 0 };
   const failed: FailedChange[] = [];
   const unreadable: Key[] = [];
   let examined = 0;
@@ -89,10 +86,6 @@ async function repairsOf(
     }
   });
   return (await Promise.all(lists)).flat();
-}
-
-async function stateOf(event: IncomeEvent, { loadState }: KnownRecords): Promise<State | undefined> {
-  return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
 }
 
 /** Whether there is nothing to start: the account is not connected, or a document was read since. */

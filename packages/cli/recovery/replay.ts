@@ -4,15 +4,8 @@ import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
 import type { StoredChange, StoredChanges } from "../../../adapters/streams/stored-changes.ts";
 import { batchesOf } from "../../../domain/core/batches.ts";
 import { present } from "../../../domain/core/parse.ts";
-import {
-  answerTypes,
-  eventTypes,
-  type IncomeEvent,
-  readinessTypes,
-  subjectKindOf,
-} from "../../../domain/event/events.ts";
+import { answerTypes, eventTypes, readinessTypes } from "../../../domain/event/events.ts";
 import { jsonText } from "../../../domain/event/json.ts";
-import { subjectOf } from "../../../domain/event/subjects.ts";
 import { userOf } from "../../../domain/message/consequences.ts";
 import { addressedTo } from "../../../domain/message/document-reference.ts";
 import {
@@ -33,10 +26,10 @@ import {
   replayStateEvent,
 } from "../../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";
-import { countFlag, periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
+import { countFlag, periodFlags, type SubjectFlags, subjectFlag, typesFlag } from "../core/flags.ts";
 import type { Pace } from "../core/pace.ts";
 import { commandLine } from "../core/text.ts";
-import { type KnownRecords, knownRecords } from "../records/known-records.ts";
+import { type KnownRecords, knownRecords, stateOf } from "../records/known-records.ts";
 import type { SubscriberQueue } from "../status/work-queues.ts";
 
 export type ReplayPorts = {
@@ -45,12 +38,18 @@ export type ReplayPorts = {
   readonly deliver: Deliver;
   /** @returns undefined if another process has taken over the replay */
   readonly save: (run: ReplayRun) => Promise<ReplayRun | undefined>;
+  /** Asked after each step; a paused replay resumes like an interrupted one. */
+  readonly isPaused?: () => boolean;
   readonly origin: MessageOrigin;
   /** Called after each page with the number of items read and messages found. */
   readonly onPage: (examined: number, messages: number) => void;
 };
 
-export type Replayed = { readonly run: ReplayRun; readonly unreadable: readonly Key[] };
+export type Replayed = {
+  readonly run: ReplayRun;
+  readonly unreadable: readonly Key[];
+  readonly isPaused?: true;
+};
 
 /** Items that are read, sent and recorded together; at most these are sent again after a kill. */
 const stepSize = 10;
@@ -68,6 +67,7 @@ export async function replay(
   for await (const page of pages) {
     for (const batch of batchesOf(page.found, { maxItems: stepSize })) {
       run = await takeStep(run, batch, subscribers, ports);
+      if (ports.isPaused?.() === true) return { run, unreadable, isPaused: true };
     }
     unreadable.push(...page.unreadable);
     run = { ...run, counts: { ...run.counts, examined: run.counts.examined + page.examined } };
@@ -151,11 +151,6 @@ async function replayedWithAttributes(
   return replayed.map(({ message, timestamp }) => ({ message: withAttributes(message, user), timestamp }));
 }
 
-/** The state of an event's subject; endpoint events need none. */
-async function stateOf(event: IncomeEvent, { loadState }: KnownRecords) {
-  return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
-}
-
 /** Sends messages to one subscriber. @throws CommandError if they can't be sent */
 export type Deliver = (subscriber: SubscriberQueue, messages: readonly Message[]) => Promise<void>;
 
@@ -215,11 +210,7 @@ const defaultRate = 50;
  */
 export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: Date): ReplayRun {
   const { type, allTypes = false } = flags;
-  const types = [...eventTypes, ...answerTypes, ...readinessTypes];
-  if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one)))
-    throw CommandError.usage(
-      `--type ${JSON.stringify(type)}: write one of ${types.join(", ")}; or a prefix with *.`,
-    );
+  const selected = typesFlag(type, [...eventTypes, ...answerTypes, ...readinessTypes]);
   const { since, until = now.toISOString() } = periodFlags(flags, now);
   const selection = present<ReplaySelection>({ type, since, until });
   const subject = subjectFlag(flags);
@@ -228,7 +219,6 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
     all.map(({ name }) => name),
   );
   const chosen = all.filter(({ name }) => names.includes(name));
-  const selected = types.filter((one) => type === undefined || wants({ name: "", types: [type] }, one));
   if (!allTypes && !chosen.some((one) => selected.some((each) => wants(one, each))))
     throw CommandError.usage(
       `--type ${type}: the filter of ${names.join(", ")} leaves it out. Add --all-types to send it anyway.`,
@@ -247,10 +237,22 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
 
 /** Resumes an interrupted replay; only its rate can change. @throws CommandError naming the flag */
 export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readonly string[]): ReplayRun {
-  const { rate, ...others } = flags;
-  const given = Object.keys(others).filter((name) => selecting.some((one) => one === name));
-  if (given.length > 0) {
-    const flag = (given[0] ?? "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const { rate, subscriber, allSubscribers, user, account, companyAccount, type, since, until, allTypes } =
+    flags;
+  const selecting = {
+    subscriber,
+    allSubscribers,
+    user,
+    account,
+    companyAccount,
+    type,
+    since,
+    until,
+    allTypes,
+  };
+  const given = Object.entries(selecting).find(([, value]) => value !== undefined);
+  if (given !== undefined) {
+    const flag = given[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw CommandError.usage(`--resume continues the earlier selection: leave out --${flag}.`);
   }
   const gone = known.subscribers.find((name) => !names.includes(name));
@@ -258,18 +260,6 @@ export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readon
     throw CommandError.usage(`The stage has no subscriber ${gone} any more. Start another replay.`);
   return rate === undefined ? known : { ...known, rate: countFlag("--rate", rate) };
 }
-
-const selecting = [
-  "subscriber",
-  "allSubscribers",
-  "user",
-  "account",
-  "companyAccount",
-  "type",
-  "since",
-  "until",
-  "allTypes",
-] as const satisfies readonly (keyof ReplayFlags)[];
 
 function receivers(
   { subscriber, allSubscribers = false }: ReplayFlags,

@@ -3,7 +3,7 @@ import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { type FoundMessage, searchQueue } from "../../../adapters/sqs/queue-messages.ts";
-import { type Fields, fieldsOf, parseJson } from "../../../domain/core/parse.ts";
+import { type Fields, isFields, jsonIn } from "../../../domain/core/parse.ts";
 import { identify } from "../../../domain/event/envelope.ts";
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { type Subscriber, wants } from "../../../domain/message/message.ts";
@@ -34,11 +34,8 @@ export function readPromised(text: string): Received {
 }
 
 function fieldsIn(text: string): Fields | undefined {
-  try {
-    return fieldsOf(parseJson(text, "the message"), "the message");
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return isFields(value) ? value : undefined;
 }
 
 /** A subscriber for this command, whose messages no other program needs. */

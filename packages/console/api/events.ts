@@ -12,6 +12,7 @@ import {
 import { type ListedEvent, listEvents } from "@income-events/cli/events/event-list.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
 import { eventSteps, webhookOf } from "@income-events/cli/events/event-steps.ts";
+import { stageEntries } from "@income-events/cli/logs/log-entries.ts";
 import { subscriberQueues } from "@income-events/cli/status/work-queues.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
@@ -26,7 +27,7 @@ import {
   read,
   runCommand,
 } from "../route.ts";
-import { entriesOf, findById, idIn } from "./find.ts";
+import { findById, idIn } from "./find.ts";
 
 const maxOfSubject = 100_000;
 
@@ -108,10 +109,10 @@ async function event({ operation }: ConsoleContext, asked: Asked): Promise<objec
 async function steps({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
   const id = idIn(asked);
   const since = sinceFlag(asked.param("since") ?? "7d", now()) ?? "";
-  const own = await entriesOf(operation, since, id);
+  const own = await stageEntries(operation, { since, text: id });
   const webhook = webhookOf(own, id);
   // The receipt of the webhook is logged under the webhook's own id.
-  const came = webhook === undefined ? [] : await entriesOf(operation, since, webhook);
+  const came = webhook === undefined ? [] : await stageEntries(operation, { since, text: webhook });
   const entries = [...came.filter(({ code }) => String(code).startsWith("WEBHOOK_")), ...own];
   return { steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };
 }

@@ -3,12 +3,7 @@ import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
 import { isWholeId, sinceFlag, subjectKinds } from "@income-events/cli/core/flags.ts";
 import { historyIn, idsOf, withSubjects } from "@income-events/cli/events/event-history.ts";
-import {
-  type LogEntry,
-  patternOf,
-  selectEntries,
-  stageLogLines,
-} from "@income-events/cli/logs/log-entries.ts";
+import { type LogEntry, stageEntries } from "@income-events/cli/logs/log-entries.ts";
 import { loggedNames } from "../../../adapters/dynamodb/logged-names.ts";
 import { present } from "../../../domain/core/parse.ts";
 import type { Attributes } from "../../../domain/event/events.ts";
@@ -51,7 +46,8 @@ export async function findById({ operation, now }: ConsoleContext, asked: Asked)
   const known = await inTable(operation, text);
   if (known.length > 0) return foundIn(known);
   const searched = beginningOfUuid.test(text) ? text.toLowerCase() : text;
-  const entries = await entriesOf(operation, sinceFlag("7d", now()) ?? "", searched);
+  const since = sinceFlag("7d", now()) ?? "";
+  const entries = await stageEntries(operation, { since, text: searched });
   const logged = await describeEvents(hitsIn(entries, searched), entries, operation);
   const { find } = loggedNames(operation.clients.dynamodb, operation.deployment.output("TableName"));
   const isWhole = logged.some(({ id }) => id === text);
@@ -162,16 +158,6 @@ async function describeEvents(
     ...(hit.type === "event" ? { ...named(hit), ...present({ detail: rows.get(hit.id)?.type }) } : hit),
     ...(events && { events: events.map(named) }),
   }));
-}
-
-/** All log lines with an id since a time (ISO 8601), in order. */
-export async function entriesOf(
-  operation: Operation,
-  since: string,
-  id: string,
-): Promise<readonly LogEntry[]> {
-  const search = { since: new Date(since), pattern: patternOf(id) };
-  return selectEntries(await stageLogLines(operation, search), { since, text: id });
 }
 
 /** @throws CommandError if it is too short for an id */

@@ -220,8 +220,7 @@ it("a quota that AWS does not return is listed as unchecked", async () => {
 it("a region that has no address of a service is a finding", async () => {
   for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
   using account = await openAccount();
-  vi.unstubAllEnvs();
-  const quotas = new ServiceQuotasClient({
+  const serviceQuotas = new ServiceQuotasClient({
     requestHandler: {
       handle: async () => {
         throw Object.assign(new Error("getaddrinfo ENOTFOUND servicequotas"), { code: "ENOTFOUND" });
@@ -231,9 +230,10 @@ it("a region that has no address of a service is a finding", async () => {
     credentials: { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" },
   });
   const settings = parseSettings(productionSettings, "the test");
-  const there: Account = { ...account, quotas };
+  const there: Account = { ...account, clients: { ...account.clients, serviceQuotas } };
   const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
   const { findings } = await examinePreflight(plan);
+  vi.unstubAllEnvs();
   expect(findings.map(({ what }) => what)).toEqual([
     "eu-central-1 lacks a service that this check needs: API Gateway's throttle.",
   ]);
@@ -245,13 +245,13 @@ it.each([
 ])("a name behind CloudFront that leads to %s makes %i findings", async (aliases, count) => {
   for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
   using account = await openAccount();
-  vi.unstubAllEnvs();
   const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
   const customDomain = { name: "hooks.example.com", certificateArn, behindCloudFront: true };
   const settings = parseSettings({ ...productionSettings, webhooks: { customDomain } }, "the test");
   const there: Account = { ...account, resolveCname: async () => aliases };
   const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
   const { findings } = await examinePreflight(plan);
+  vi.unstubAllEnvs();
   expect(findings.filter(({ what }) => what.includes("instead of CloudFront"))).toHaveLength(count);
 });
 
