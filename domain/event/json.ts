@@ -90,8 +90,7 @@ export function* membersOf(
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
     const end = endOfValue(text, start);
     yield { name, value: { start, end } };
-    const next = skipSpace(text, end);
-    at = text[next] === "," ? skipSpace(text, next + 1) : next;
+    at = skipSpace(text, skipSpace(text, end) + 1);
   }
 }
 

@@ -122,9 +122,7 @@ export function mapPayload(
 /** The event name, if the settings ignore it. Reads no other field. */
 export function ignoredName(mapping: KindMapping, delivery: Delivery, search: Search): string | undefined {
   const name = foundAt(mapping, "type", delivery, search);
-  const isIgnored =
-    typeof name === "string" && Object.hasOwn(mapping.types, name) && mapping.types[name] === ignored;
-  return isIgnored ? name : undefined;
+  return typeof name === "string" && mapping.types[name] === ignored ? name : undefined;
 }
 
 /**
@@ -191,10 +189,10 @@ function booleanOf(value: unknown): unknown {
 /** @throws permanent failure if the payload names no event, or one that `types` does not translate */
 export function typeOf(mapping: KindMapping, name: unknown): WebhookEventType {
   if (typeof name !== "string") {
-    const instead = name === undefined || name === null ? "" : `, but ${typeNamed(name)}`;
+    const instead = name === undefined ? "" : `, but ${typeNamed(name)}`;
     throw permanent(`type: the payload names no event${instead}; see mapping.type`);
   }
-  const type = Object.hasOwn(mapping.types, name) ? mapping.types[name] : undefined;
+  const type = mapping.types[name];
   if (!isWebhookEventType(type))
     throw permanent(`type: mapping.types translates no event name ${shownName(name)}`);
   return type;
@@ -263,7 +261,6 @@ function shownName(name: string): string {
 
 /** Describes the type of a value without revealing the value. */
 export function typeNamed(value: unknown): string {
-  if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (isRawNumber(value)) return "this number";
   switch (typeof value) {

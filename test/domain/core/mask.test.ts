@@ -42,12 +42,29 @@ describe("a masked value", () => {
     expect(JSON.stringify(mask(value))).toMatch(/"\(nested too deeply\)"/);
   });
 
+  it("is complete to a depth of 100", () => {
+    const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`);
+    expect(JSON.stringify(mask(nested(100)))).toContain('"(number)"');
+    expect(JSON.stringify(mask(nested(101)))).not.toContain('"(number)"');
+  });
+
+  it("shows nothing of members that hold what an operator keeps about a person", () => {
+    const closed = new Set(["metadata"]);
+    const value = { metadata: { event: "ping", id: "u1" }, event: "ping", id: "u1" };
+    expect(
+      mask({ data: value }, { shown: new Set(["u1"]), isOpen: (name) => name === "event", closed }),
+    ).toEqual({
+      data: { ...value, metadata: { event: "(text)", id: "(text)" } },
+    });
+  });
+
   it("keeps structure, names and types", () => {
     expect(mask({ a: ["x", 1.5, true, null, {}], b: { c: "" }, d: [] })).toEqual({
       a: ["(text)", "(number)", "(boolean)", null, {}],
       b: { c: "(text)" },
       d: [],
     });
+    expect([mask(1n), mask(undefined)]).toEqual(["(number)", null]);
   });
 
   it("keeps the names of every object, __proto__ too", () => {

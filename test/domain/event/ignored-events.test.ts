@@ -35,7 +35,7 @@ describe("an event that the settings ignore", () => {
     ["no name", {}, undefined],
     ["a number", { event: 5 }, undefined],
   ])("is identified by its name alone: %s", (_, body, name) => {
-    const mapping = ignoring("ping", "connector/status_updated");
+    const mapping = ignoring("ping", "connector/status_updated", "5");
     expect(ignoredName(mapping, deliveryOf(body), jmespathSearch)).toBe(name);
   });
 

@@ -1,12 +1,11 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 
 const { rawJSON } = JSON;
-beforeEach(() => {
-  // Other files of this process have already imported the module.
-  vi.resetModules();
-  Reflect.deleteProperty(JSON, "rawJSON");
-});
-afterEach(() => {
+// Other files of this process have already imported the modules.
+vi.resetModules();
+Reflect.deleteProperty(JSON, "rawJSON");
+const { inspectPayload } = await import("../../../domain/event/payload.ts");
+afterAll(() => {
   JSON.rawJSON = rawJSON;
   vi.resetModules();
 });
@@ -17,8 +16,7 @@ it("fails at import if the runtime cannot keep the digits of numbers", async () 
   );
 });
 
-it("is not needed to check a body and to drop its credentials", async () => {
-  const { inspectPayload } = await import("../../../domain/event/payload.ts");
+it("is not needed to check a body and to drop its credentials", () => {
   const body = Buffer.from('{"link":"https://example.com","amount":1.10}');
   const payload = inspectPayload(body);
   expect(payload.ok && Buffer.from(payload.bytes).toString()).toBe('{"amount":1.10}');

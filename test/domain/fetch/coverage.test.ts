@@ -53,11 +53,10 @@ describe("the asOf of a call", () => {
 
 describe("a planned read", () => {
   const since = (messageId: string, millis: number) => task(messageId, millis);
-  const plan = planRead([since("old", 0), since("new", now), since("newer", now)], documentOf(3_000), {
-    now,
-  });
 
   it("covers all open tasks of its batch with one call", () => {
+    const tasks = [since("old", 0), since("new", now), since("newer", now)];
+    const plan = planRead(tasks, documentOf(3_000), { now });
     expect(plan.skipped.map(({ messageId }) => messageId)).toEqual(["old"]);
     expect(plan.covered.map(({ messageId }) => messageId)).toEqual(["new", "newer"]);
     expect(plan).toMatchObject({ known: 3_000, asOf: now, waiting: [], isResumed: false });

@@ -154,6 +154,7 @@ describe("a list whose settings find no next page", () => {
     ["data.has_more", '{"code":0,"data":{"rows":[1],"has_more":true}}'],
     ["data.has_more", '{"data":{"items":[1],"has_more":true}}', nested],
     ["has_more", '{"data":{"items":[1]},"has_more":true}', nested],
+    ["has_more", '{"has_more":true,"a":{"b":{"c":{"d":[1]}}}}', { ...cursors, items: "a.b.c.d" }],
     ["pages", `{${list},"page":1,"pages":7}`],
     ["totalPages", `{"totalPages":"2","page":"0",${otherList}}`],
     ["meta.last_page", `{${list},"meta":{"current_page":1,"last_page":3}}`],

@@ -132,6 +132,7 @@ describe("a path", () => {
       "/accounts/a-1/income",
     );
     expect(fillPath("/users/{user_id}", { kind: "user", id: "u-1" })).toBe("/users/u-1");
+    expect(fillPath("/a/{account_id}?from={date_start}&to={date_end}", account("a"))).toBe("/a/a?from=&to=");
   });
 
   describe("that reads a document", () => {

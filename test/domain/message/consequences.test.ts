@@ -214,6 +214,46 @@ describe("a change of a state", () => {
   });
 });
 
+describe("an account's readiness", () => {
+  const connection = applied([connected]);
+  const awaited = { endpoints: ["income"], deadlineSeconds: 60 };
+  const followed = (change: Change, given: object = { readiness: awaited }) =>
+    consequencesOf(change, { ...settings, ...given }).some(({ type }) => type === "followReadiness");
+
+  it.each<[string, Partial<State>, boolean]>([
+    ["a new version alone", { version: 9 }, false],
+    ["another source", { datasourceId: "d" }, false],
+    ["a newer connection", { connection: { since: 9 } }, true],
+    ["its end", { connected: false }, true],
+    ["its deletion", { deleted: true }, true],
+    ["a doubt about it", { unconfirmed: true }, true],
+    ["its user", { userId: "another" }, true],
+  ])("may change by a change of its state that is %s, or not", (_, facts, isFollowed) => {
+    const change: Change = { type: "state", before: connection, after: { ...connection, ...facts } };
+    expect(followed(change)).toBe(isFollowed);
+    const company = { ...connection, ...facts, subject: { kind: "company-account", id: "c" } } as const;
+    expect(followed({ ...change, after: company })).toBe(false);
+  });
+
+  it("may change by its first state, and not in a stage without readiness", () => {
+    const change: Change = { type: "state", before: undefined, after: connection };
+    expect([followed(change), followed(change, {})]).toEqual([true, false]);
+  });
+
+  it.each([
+    ["awaited data", { endpoint: "income" }, true],
+    [
+      "awaited data of some days",
+      { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } },
+      false,
+    ],
+    ["other data", { endpoint: "trips" }, false],
+  ])("may change by a document of %s, or not", (_, name, isFollowed) => {
+    const after = documentRead(undefined, "one", { asOf: 1, name });
+    expect(followed({ type: "document", before: undefined, after })).toBe(isFollowed);
+  });
+});
+
 describe("a change of a document", () => {
   const ofDocument = (before: Document | undefined, after: Document) =>
     consequencesOf({ type: "document", before, after }, settings);

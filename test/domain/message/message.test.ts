@@ -228,8 +228,9 @@ describe("a message to one subscriber", () => {
   });
 
   it("is the same for all if it has no document", () => {
-    const message = present(messageOfState(applied([connected]), source));
-    expect(addressedTo(message, "risk")).toEqual(message);
+    const none = messageOfDocument(documentRead(read, undefined, { asOf: asOf + 1 }), origin);
+    for (const message of [present(messageOfState(applied([connected]), source)), none])
+      expect(addressedTo(message, "risk")).toEqual(message);
   });
 });
 

@@ -54,6 +54,15 @@ it("is announced, repaired and replayed with the same messages", () => {
   expect(replayed.map(({ message }) => message)).toEqual(messages);
 });
 
+it.each([
+  ["if it has had any since its connection", at(5), { newestAt: minute(5) }],
+  ["not if it has had none", at(4), {}],
+])("says when a stale account had its newest data, %s", (_, since, newest) => {
+  const stale = { version: 3, since, at: at(20) };
+  const message = publishedBy({ ...ofAccount, after: { ...account, since: at(4), stale } }).at(-1);
+  expect(message?.data).toEqual({ accountId: "a", userId: "u", connectedSince: minute(4), ...newest });
+});
+
 it("is announced by the version that announces it alone", () => {
   expect(publishedBy({ ...ofAccount, before: { ...account, version: 2 } })).toEqual([]);
   expect(publishedBy({ ...ofUser, before: user })).toEqual([]);

@@ -60,6 +60,7 @@ describe("a subject", () => {
   it.each<[string, string]>([
     ["what an account is called", '{"account_id":"12345678"}'],
     ["a member that is an account", '{"owner":{"account":{"id":"12345678"}}}'],
+    ["one within text", JSON.stringify({ body: '{"owner":{"account":{"id":"12345678"}}}' })],
     ["the address of an account", '{"href":"/accounts/12345678"}'],
     ["the partition of an account", '{"Keys":{"pk":{"S":"ACCOUNT#12345678"}}}'],
     ["an account in what is no JSON", "account_id=12345678"],

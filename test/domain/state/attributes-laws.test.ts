@@ -159,6 +159,14 @@ describe("a user's attributes", () => {
     expect(run(twice, true).map(({ unconfirmed }) => unconfirmed)).toEqual([false, true, true]);
   });
 
+  it("are asked for again while an answer is awaited, even if a report says what is known", () => {
+    const report = (loanId: string, since: number, more = {}) => {
+      return { event: userEvent("updated", { attributes: { loanId }, ...more }), receipts: 1, since };
+    };
+    const states = run([report("A", 1), report("B", 2), report("A", 3, { time: minute(3) })], true);
+    expect(states.map(({ unconfirmed }) => unconfirmed)).toEqual([false, true, true]);
+  });
+
   it("stay what they were when the user is deleted, and are not in the last event of the state", () => {
     const [created, deleted] = run(
       [
