@@ -6,25 +6,25 @@ import { keptPages } from "../../../functions/fetch/read-pages.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture, large, pages, pagesOf } from "../support/eraser-fixture.ts";
 import { erasedAt } from "../support/erasing.ts";
-import { context, deliver, sqsEvent } from "../support/lambda.ts";
+import { context, settle, sqsEvent } from "../support/lambda.ts";
 
 await describeOnTables("the eraser", (tables) => {
   const fixture = eraserFixture(tables);
-  const { store, storeAll, run, drop, showAgain, ask, erase, remains, report, bodies, isErased } = fixture;
+  const { store, storeAll, run, step, showAgain, ask, erase, remains, report, bodies, isErased } = fixture;
 
   describe("late data", () => {
     test("is removed without another message, and without a search of the dead letters", async () => {
       await storeAll();
       await erase(fixture.user);
-      await bodies(fixture.fixture.subscriber);
+      await bodies(fixture.subscriber);
       await storeAll();
-      fixture.fixture.sweeps.deadLetters = true;
+      fixture.sweeps.deadLetters = true;
       const receives = () => fixture.system.calls().get("test sqs:ReceiveMessage") ?? 0;
       const before = receives();
       await ask(eraseTask(fixture.user, "arrived late", [fixture.account]));
       const messages = await run();
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-      expect(await bodies(fixture.fixture.subscriber)).toEqual([]);
+      expect(await bodies(fixture.subscriber)).toEqual([]);
       // Subjects, records and messages, two passes; each is received twice here.
       expect(messages).toBe(6);
       expect(receives() - before).toBeLessThanOrEqual(2 * messages + 2);
@@ -33,13 +33,13 @@ await describeOnTables("the eraser", (tables) => {
     test("announces an account that was not known to be the user's", async () => {
       await store({ kind: "users", type: "user.created", userId: fixture.user.id });
       await erase(fixture.user);
-      await bodies(fixture.fixture.subscriber);
+      await bodies(fixture.subscriber);
       await store({ userId: fixture.user.id, accountId: fixture.account.id });
       await ask(eraseTask(fixture.user, "arrived late", [fixture.account]));
       await run();
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
       expect(await isErased(fixture.account)).toEqual([nameOf(fixture.account)]);
-      expect(await bodies(fixture.fixture.subscriber)).toMatchObject([{ type: "account.erased" }]);
+      expect(await bodies(fixture.subscriber)).toMatchObject([{ type: "account.erased" }]);
     });
   });
 
@@ -47,26 +47,25 @@ await describeOnTables("the eraser", (tables) => {
     test("may write data, pages and links until the second pass, which removes them", async () => {
       await storeAll();
       await ask(eraseTask(fixture.user, "operator"));
-      const handler = eraser(fixture.fixture.dependencies);
+      const handler = eraser(fixture.dependencies);
       // Subjects, records, dead letters, bodies, undelivered changes, messages.
-      for (let step = 0; step < 6; step += 1)
-        await deliver(fixture.system, fixture.fixture.queueUrl, handler);
+      for (let steps = 0; steps < 6; steps += 1) await step(handler);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-      const { storing } = fixture.fixture;
+      const { storing } = fixture;
       await storing.document(fixture.account, "income", large());
       await keptPages(storing.overflow).keep(pagesOf(fixture.account), pages);
       await storing.link(fixture.user.id, fixture.account.id);
       await run(handler);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-      expect(fixture.fixture.entries.map(({ code }) => code)).toEqual(["ERASED", "ERASED_AGAIN"]);
+      expect(fixture.entries.map(({ code }) => code)).toEqual(["ERASED", "ERASED_AGAIN"]);
     });
 
     test("know of new tombstones before records are removed, and have timed out before the second pass", async () => {
       await store({ kind: "users", type: "user.created", userId: fixture.user.id });
       const sent: (number | undefined)[] = [];
-      const { send } = fixture.fixture.dependencies;
+      const { send } = fixture.dependencies;
       const handler = eraser({
-        ...fixture.fixture.dependencies,
+        ...fixture.dependencies,
         settleSeconds: 2,
         drainSeconds: 1,
         send: (url, messages) => {
@@ -78,8 +77,7 @@ await describeOnTables("the eraser", (tables) => {
         },
       });
       await ask(eraseTask(fixture.user, "operator"));
-      for (let step = 0; step < eraseSteps.length; step += 1)
-        await deliver(fixture.system, fixture.fixture.queueUrl, handler);
+      for (const _ of eraseSteps) await step(handler);
       expect(sent).toEqual([2, ...eraseSteps.slice(2).map(() => undefined), 1]);
     });
   });
@@ -87,8 +85,8 @@ await describeOnTables("the eraser", (tables) => {
   describe("an erasure that is killed at any of its calls", () => {
     test("continues when its message is delivered again, and erases everything", async () => {
       await storeAll();
-      fixture.fixture.sweeps.deadLetters = true;
-      await fixture.system.send(fixture.fixture.deadLetters.users, "a dead letter");
+      fixture.sweeps.deadLetters = true;
+      await fixture.system.send(fixture.deadLetters.users, "a dead letter");
       await ask(eraseTask(fixture.user, "operator", [], "followed"));
       const counts = new Map<string, number>();
       const ofTheTest = new Set([
@@ -104,15 +102,14 @@ await describeOnTables("the eraser", (tables) => {
           ? { status: 503, errorType: "ServiceUnavailable", message: "killed" }
           : undefined;
       });
-      const handler = eraser(fixture.fixture.dependencies);
+      const handler = eraser(fixture.dependencies);
       for (let tries = 0; !(await report())?.isDone && tries < 100; tries += 1) {
-        const messages = await fixture.system.receive(fixture.fixture.queueUrl);
-        const { batchItemFailures } = await handler(sqsEvent(messages), context);
-        const failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-        for (const { MessageId = "", ReceiptHandle } of messages) {
+        const messages = await fixture.system.receive(fixture.queueUrl);
+        const answer = await handler(sqsEvent(messages), context);
+        await settle(fixture.system, fixture.queueUrl, messages, answer);
+        const failed = answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+        for (const { MessageId = "", ReceiptHandle } of messages)
           if (failed.includes(MessageId)) await showAgain(ReceiptHandle);
-          else await drop(ReceiptHandle);
-        }
       }
       end();
       expect(await report()).toMatchObject({ isDone: true, subjects: 2 });
@@ -130,18 +127,9 @@ await describeOnTables("the eraser", (tables) => {
   test("a partition that is too large for one run is erased in several", async () => {
     for (let count = 0; count < 60; count += 1)
       await store({ kind: "users", type: "user.updated", userId: fixture.user.id });
-    await ask({
-      ...eraseTask(fixture.user, "operator", [], "followed"),
-      next: "records",
-      erased: [fixture.user],
-    });
-    const times = [60_000, 60_000, 10_000];
-    const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
-    await eraser(fixture.fixture.dependencies)(
-      sqsEvent(await fixture.system.receive(fixture.fixture.queueUrl)),
-      invocation,
-    );
-    const left = (await fixture.fixture.table.items(`USER#${fixture.user.id}`)).length;
+    await fixture.askFrom("records");
+    await fixture.stepFor(60_000, 60_000, 10_000);
+    const left = (await fixture.table.items(`USER#${fixture.user.id}`)).length;
     expect(left).toBeGreaterThan(0);
     expect(await report()).toMatchObject({ step: "records", isDone: false, removed: { events: 61 - left } });
     await run();
@@ -150,22 +138,22 @@ await describeOnTables("the eraser", (tables) => {
   });
 
   test("a task that can't be read goes to the eraser's own dead letters, with the reason", async () => {
-    await fixture.system.send(fixture.fixture.queueUrl, '{"schemaVersion":1,"cause":"whim"}');
-    await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
-    const [deadLetter] = await fixture.system.drain(fixture.fixture.deadLetterQueueUrl);
+    await fixture.system.send(fixture.queueUrl, '{"schemaVersion":1,"cause":"whim"}');
+    await step();
+    const [deadLetter] = await fixture.system.drain(fixture.deadLetterQueueUrl);
     expect(deadLetter?.MessageAttributes?.reason?.StringValue).toMatch(/^cause: expected one of operator/);
   });
 
   test("the log contains digests and times, and no ids", async () => {
     await storeAll();
     await erase(fixture.user);
-    const keys = await fixture.fixture.log.keys();
+    const keys = await fixture.log.keys();
     expect(keys.toSorted()).toEqual(
-      (await Promise.all([fixture.user, fixture.account].map(fixture.fixture.digestOf)))
+      (await Promise.all([fixture.user, fixture.account].map(fixture.digestOf)))
         .map((digest) => `erased/${digest}`)
         .toSorted(),
     );
-    expect(JSON.parse((await fixture.fixture.log.bytes(keys[0] ?? "")).toString())).toEqual({
+    expect(JSON.parse((await fixture.log.bytes(keys[0] ?? "")).toString())).toEqual({
       schemaVersion: 1,
       erasedAt: erasedAt.toISOString(),
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
+import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -13,15 +13,19 @@ import { eraser } from "../../../functions/erase/eraser.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture } from "../support/eraser-fixture.ts";
 import { erasedAt } from "../support/erasing.ts";
-import { context, deliver, sqsEvent } from "../support/lambda.ts";
+import { context, settle, sqsEvent } from "../support/lambda.ts";
 
 await describeOnTables("the eraser", (tables) => {
   const fixture = eraserFixture(tables);
-  const { storeAll, run, ask, erase, report } = fixture;
+  const { storeAll, run, step, stepFor, ask, askFrom, erase, report } = fixture;
+
+  const payload = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
+  /** Keys of large bodies. */
+  const bodies = async () => (await fixture.overflow.keys()).filter((key) => key.startsWith("bodies/"));
 
   describe("dead letters", () => {
     beforeEach(() => {
-      fixture.fixture.sweeps.deadLetters = true;
+      fixture.sweeps.deadLetters = true;
     });
     const envelope = (body: Parameters<typeof writeEnvelope>[0]["body"]) =>
       writeEnvelope({
@@ -31,25 +35,27 @@ await describeOnTables("the eraser", (tables) => {
         receivedAt: erasedAt.toISOString(),
         body,
       });
-    const payload = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
+    const largeBody = (name: string) =>
+      envelope({ type: "object", key: `bodies/users/${name}`, encoding: "text", bytes: 1 });
+    const inText = (id: string) => envelope({ type: "text", text: payload(id) });
 
     test("of one large body, delivered twice, go both, in queue and archive", async () => {
-      const { deadLetters, overflow, put, archivedDeadLetters } = fixture.fixture;
+      const { deadLetters, overflow, put, archivedDeadLetters } = fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
-      const body = envelope({ type: "object", key: "bodies/users/large", encoding: "text", bytes: 1 });
+      const body = largeBody("large");
       for (const MessageBody of [body, body]) await fixture.system.send(deadLetters.users, MessageBody);
       await archivedDeadLetters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
       await erase(fixture.user);
       expect((await report())?.removed).toMatchObject({ "dead letters of users": 3 });
       expect(await fixture.system.drain(deadLetters.users)).toEqual([]);
-      expect(await fixture.fixture.archive.keys()).toEqual([]);
-      expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([]);
+      expect(await fixture.archive.keys()).toEqual([]);
+      expect(await bodies()).toEqual([]);
     });
 
     test("of a large body are deleted, even if the first attempt ends before that", async () => {
-      const { archive, overflow, put, archivedDeadLetters } = fixture.fixture;
+      const { archive, overflow, put, archivedDeadLetters } = fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
-      const body = envelope({ type: "object", key: "bodies/users/large", encoding: "text", bytes: 1 });
+      const body = largeBody("large");
       await archivedDeadLetters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
       const recover = fixture.system.intercept(async ({ action, resources }, phase) =>
         phase === "before" &&
@@ -64,23 +70,19 @@ await describeOnTables("the eraser", (tables) => {
       recover();
       await erase(fixture.user);
       expect(await archive.keys()).toEqual([]);
-      expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([]);
+      expect(await bodies()).toEqual([]);
     });
 
     test("that name the user or an account are deleted, with the object of a large body; the others stay", async () => {
       await storeAll();
-      const { deadLetters, overflow, put, archivedDeadLetters } = fixture.fixture;
+      const { deadLetters, overflow, put, archivedDeadLetters } = fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
       await put(overflow.name, "bodies/users/others", payload("somebody else"));
-      const others = [
-        envelope({ type: "text", text: payload("somebody else") }),
-        envelope({ type: "object", key: "bodies/users/others", encoding: "text", bytes: 1 }),
-        "no envelope",
-      ];
+      const others = [inText("somebody else"), largeBody("others"), "no envelope"];
       for (const body of [
-        envelope({ type: "text", text: payload(fixture.user.id) }),
+        inText(fixture.user.id),
         envelope({ type: "base64", base64: Buffer.from(payload(fixture.user.id)).toString("base64") }),
-        envelope({ type: "object", key: "bodies/users/large", encoding: "text", bytes: 1 }),
+        largeBody("large"),
         ...others,
       ])
         await fixture.system.send(deadLetters.users, body);
@@ -110,33 +112,30 @@ await describeOnTables("the eraser", (tables) => {
         task(fixture.other),
       ]);
       expect(await fixture.system.drain(deadLetters["subscriber/all"])).toEqual([]);
-      expect(await fixture.fixture.archive.keys()).toEqual([expect.stringContaining("m-2")]);
-      expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([
-        "bodies/users/others",
-      ]);
+      expect(await fixture.archive.keys()).toEqual([expect.stringContaining("m-2")]);
+      expect(await bodies()).toEqual(["bodies/users/others"]);
     });
 
     test("of two concurrently erased users are all found: neither search hides them from the other", async () => {
       const users = [fixture.user, { kind: "user", id: randomUUID() } as const];
       for (let count = 0; count < 60; count += 1) {
-        const body = envelope({ type: "text", text: payload(users[count % 2]?.id ?? "") });
-        await fixture.system.send(fixture.fixture.deadLetters.users, body);
+        await fixture.system.send(fixture.deadLetters.users, inText(users[count % 2]?.id ?? ""));
       }
       await Promise.all(users.map((user) => ask(eraseTask(user, "operator", [], user.id))));
       // Even in lockstep, as here, where neither waits before it reads again.
-      const handler = eraser(fixture.fixture.dependencies);
-      while ((await queueDepth(fixture.system.sqs, fixture.fixture.queueUrl)) > 0) {
-        const messages = await fixture.system.receive(fixture.fixture.queueUrl);
+      const handler = eraser(fixture.dependencies);
+      while ((await queueDepth(fixture.system.sqs, fixture.queueUrl)) > 0) {
+        const messages = await fixture.system.receive(fixture.queueUrl);
         await Promise.all(
           messages.map(async (message) => {
-            expect(await handler(sqsEvent([message]), context)).toEqual({ batchItemFailures: [] });
-            await fixture.drop(message.ReceiptHandle);
+            const answer = await handler(sqsEvent([message]), context);
+            expect(await settle(fixture.system, fixture.queueUrl, [message], answer)).toEqual([]);
           }),
         );
       }
-      expect(await fixture.system.drain(fixture.fixture.deadLetters.users)).toEqual([]);
+      expect(await fixture.system.drain(fixture.deadLetters.users)).toEqual([]);
       for (const { id } of users) {
-        const { table } = fixture.fixture;
+        const { table } = fixture;
         expect(await readReport(fixture.system.dynamodb, table.name, id)).toMatchObject({
           isDone: true,
           incomplete: [],
@@ -146,106 +145,70 @@ await describeOnTables("the eraser", (tables) => {
     });
 
     test("that another reader holds are awaited, and searched once it has ended", async () => {
-      const { deadLetters } = fixture.fixture;
-      await fixture.system.send(
-        deadLetters.users,
-        envelope({ type: "text", text: payload(fixture.user.id) }),
-      );
+      const { deadLetters } = fixture;
+      await fixture.system.send(deadLetters.users, inText(fixture.user.id));
       const held = await fixture.system.receive(deadLetters.users);
-      await ask({
-        ...eraseTask(fixture.user, "operator", [], "followed"),
-        next: "dead letters",
-        erased: [fixture.user],
-      });
-      const step = () =>
-        deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
+      await askFrom("dead letters");
       await step();
       expect(await report()).toMatchObject({ step: "dead letters", removed: {} });
-      for (const { ReceiptHandle } of held) {
-        await fixture.system.sqs.send(
-          new ChangeMessageVisibilityCommand({
-            QueueUrl: deadLetters.users,
-            ReceiptHandle,
-            VisibilityTimeout: 0,
-          }),
-        );
-      }
+      for (const { ReceiptHandle } of held) await fixture.showAgain(ReceiptHandle, deadLetters.users);
       await run();
       expect(await fixture.system.drain(deadLetters.users)).toEqual([]);
       expect(await report()).toMatchObject({ incomplete: [], removed: { "dead letters of users": 1 } });
     });
 
     test("that another reader never releases are reported after the last of many attempts", async () => {
-      const { deadLetters } = fixture.fixture;
+      const { deadLetters } = fixture;
       await fixture.system.send(deadLetters.users, "a dead letter");
       await fixture.system.receive(deadLetters.users);
-      const task = eraseTask(fixture.user, "operator", [], "followed");
-      await ask({ ...task, next: "dead letters", erased: [fixture.user], searches: 15 });
-      await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
+      await askFrom("dead letters", { searches: 15 });
+      await step();
       expect(await report()).toMatchObject({ incomplete: ["users"], step: "bodies" });
     });
 
     test("that the archiver takes from their queue meanwhile are found in the archive", async () => {
-      const { deadLetters, archivedDeadLetters } = fixture.fixture;
-      const body = envelope({ type: "text", text: payload(fixture.user.id) });
+      const { deadLetters, archivedDeadLetters } = fixture;
+      const body = inText(fixture.user.id);
       await fixture.system.send(deadLetters.users, body);
       const [held] = await fixture.system.receive(deadLetters.users);
-      await ask({
-        ...eraseTask(fixture.user, "operator", [], "followed"),
-        next: "dead letters",
-        erased: [fixture.user],
-      });
-      await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
+      await askFrom("dead letters");
+      await step();
       await archivedDeadLetters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
       const taken = { QueueUrl: deadLetters.users, ReceiptHandle: held?.ReceiptHandle };
       await fixture.system.sqs.send(new DeleteMessageCommand(taken));
       await run();
-      expect(await fixture.fixture.archive.keys()).toEqual([]);
+      expect(await fixture.archive.keys()).toEqual([]);
       expect(await report()).toMatchObject({ incomplete: [], removed: { "dead letters of users": 1 } });
     });
 
     test("that are too many for the function's time are reported, and hold nothing up", async () => {
-      const handler = eraser(fixture.fixture.dependencies);
-      await ask({
-        ...eraseTask(fixture.user, "operator", [], "followed"),
-        next: "dead letters",
-        erased: [fixture.user],
-      });
+      await askFrom("dead letters");
       for (let count = 0; count < 11; count += 1)
-        await fixture.system.send(fixture.fixture.deadLetters.fetch, `letter ${count}`);
-      const times = [60_000, 60_000, 10_000];
-      const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
-      await handler(sqsEvent(await fixture.system.receive(fixture.fixture.queueUrl)), invocation);
+        await fixture.system.send(fixture.deadLetters.fetch, `letter ${count}`);
+      await stepFor(60_000, 60_000, 10_000);
       expect(await report()).toMatchObject({ incomplete: ["fetch"], step: "bodies" });
     });
   });
 
   describe("large bodies", () => {
-    const named = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
-    const bodies = async () =>
-      (await fixture.fixture.overflow.keys()).filter((key) => key.startsWith("bodies/"));
-
     test("that nothing references are deleted with the user whom they name; the others stay", async () => {
-      const { put, overflow } = fixture.fixture;
+      const { put, overflow } = fixture;
       await storeAll();
-      const upper = named(fixture.user.id.toUpperCase());
-      await put(overflow.name, "bodies/users/expired", named(fixture.user.id));
+      const upper = payload(fixture.user.id.toUpperCase());
+      await put(overflow.name, "bodies/users/expired", payload(fixture.user.id));
       await put(overflow.name, "bodies/users/upper", Buffer.from(upper).toString("base64"));
-      await put(overflow.name, "bodies/users/others", named(randomUUID()));
+      await put(overflow.name, "bodies/users/others", payload(randomUUID()));
       await erase(fixture.user);
       expect(await bodies()).toEqual(["bodies/users/others"]);
       expect((await report())?.removed).toMatchObject({ "bodies found by content": 2 });
     });
 
     test("that are too many for the function's time are resumed where it ended", async () => {
-      const { put, overflow, dependencies, queueUrl } = fixture.fixture;
+      const { put, overflow } = fixture;
       const keys = Array.from({ length: 12 }, (_, index) => `bodies/users/${String(index).padStart(2, "0")}`);
-      for (const key of keys) await put(overflow.name, key, named(fixture.user.id));
-      const task = eraseTask(fixture.user, "operator", [], "followed");
-      await ask({ ...task, next: "bodies", isFound: true, erased: [fixture.user] });
-      const times = [60_000, 10_000];
-      const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
-      await eraser(dependencies)(sqsEvent(await fixture.system.receive(queueUrl)), invocation);
+      for (const key of keys) await put(overflow.name, key, payload(fixture.user.id));
+      await askFrom("bodies", { isFound: true });
+      await stepFor(60_000, 10_000);
       expect(await bodies()).toEqual(keys.slice(10));
       expect(await report()).toMatchObject({ step: "bodies" });
       await run();
@@ -264,7 +227,7 @@ await describeOnTables("the eraser", (tables) => {
       });
 
     test("lose the records of the user, and keep those of others", async () => {
-      const { failures, put } = fixture.fixture;
+      const { failures, put } = fixture;
       await put(failures.name, "aws/lambda/mixed", givenUp("somebody", fixture.user.id, "else"));
       await put(failures.name, "aws/lambda/own", givenUp(fixture.user.id, fixture.user.id));
       await put(failures.name, "aws/lambda/others", givenUp("somebody"));
@@ -281,7 +244,7 @@ await describeOnTables("the eraser", (tables) => {
     const put = (sk: string, replay: object) =>
       fixture.system.dynamodb.send(
         new PutItemCommand({
-          TableName: fixture.fixture.table.name,
+          TableName: fixture.table.name,
           Item: marshall({ pk: "REPLAY", sk, replay }),
         }),
       );
@@ -289,7 +252,7 @@ await describeOnTables("the eraser", (tables) => {
     await put("come-so-far", { after: { pk: `USER#${fixture.user.id}`, sk: "STATE" } });
     await put("of-another", { subject: fixture.other });
     await erase(fixture.user);
-    expect((await fixture.fixture.table.items("REPLAY")).map(({ sk }) => sk)).toEqual(["of-another"]);
+    expect((await fixture.table.items("REPLAY")).map(({ sk }) => sk)).toEqual(["of-another"]);
     expect((await report())?.removed).toEqual({ replays: 2 });
   });
 });

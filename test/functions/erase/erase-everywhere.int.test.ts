@@ -8,13 +8,12 @@ import { eraser } from "../../../functions/erase/eraser.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture } from "../support/eraser-fixture.ts";
 import { erasedAt } from "../support/erasing.ts";
-import { deliver } from "../support/lambda.ts";
 
 await describeOnTables("a user", (tables) => {
   const fixture = eraserFixture(tables);
   const { storeAll, erase, report, ask, run, bodies } = fixture;
   const keptOf = async (subject: Subject) => {
-    const { digestOf, table } = fixture.fixture;
+    const { digestOf, table } = fixture;
     return readErasure(fixture.system.dynamodb, table.name, await digestOf(subject));
   };
 
@@ -24,7 +23,7 @@ await describeOnTables("a user", (tables) => {
     { what: "archived dead letters", status: 403, errorType: "AccessDenied" },
     { what: "undelivered changes", status: 403, errorType: "AccessDenied" },
   ])("stays to be erased while S3 refuses $what with $status $errorType", async ({ what, ...refusal }) => {
-    const { overflow, archive, archivedDeadLetters, failures, put, dependencies } = fixture.fixture;
+    const { overflow, archive, archivedDeadLetters, failures, put, dependencies } = fixture;
     await storeAll();
     const body = JSON.stringify({ account_holder: fixture.user.id });
     const named = { messageId: "refused", sentAt: erasedAt, receives: 1, body };
@@ -51,23 +50,21 @@ await describeOnTables("a user", (tables) => {
     await ask(eraseTask(fixture.user, "operator", [], "followed"));
     const untilOneFails = async () => {
       for (let steps = 0; steps < 40; steps += 1) {
-        const [failed] = await deliver(fixture.system, fixture.fixture.queueUrl, handler);
+        const [failed] = await fixture.step(handler);
         if (failed !== undefined) return failed;
       }
       return "none";
     };
     const failed = await untilOneFails();
     expect(readEraseTask(failed)).toMatchObject({ pass: 2, isWaiting: true });
-    await fixture.system.send(fixture.fixture.queueUrl, failed);
+    await fixture.system.send(fixture.queueUrl, failed);
     expect(await untilOneFails()).not.toBe("none");
     expect(await report()).toMatchObject({ isDone: false, isWaiting: true, refused: [what] });
     expect(await keptOf(fixture.user)).toMatchObject({ found: [{ isFinished: false, refused: [what] }] });
-    expect(await bodies(fixture.fixture.subscriber)).toContainEqual(
-      expect.objectContaining({ type: "user.erased" }),
-    );
+    expect(await bodies(fixture.subscriber)).toContainEqual(expect.objectContaining({ type: "user.erased" }));
 
     recover();
-    await fixture.system.send(fixture.fixture.queueUrl, failed);
+    await fixture.system.send(fixture.queueUrl, failed);
     await run(handler);
 
     expect(await report()).toMatchObject({ isDone: true, refused: [] });
@@ -107,7 +104,7 @@ await describeOnTables("a user", (tables) => {
   });
 
   test("goes from archived dead letters of a subscriber that was removed, and no failed erasure does", async () => {
-    const { archive, archivedDeadLetters } = fixture.fixture;
+    const { archive, archivedDeadLetters } = fixture;
     const letter = (messageId: string, id: string) => ({
       messageId,
       sentAt: erasedAt,

@@ -1,38 +1,30 @@
-import { randomUUID } from "node:crypto";
-import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { FindErased } from "../../../adapters/erasure/find-erased.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { relay } from "../../../functions/relay/relay.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
-import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
-import { createErasureFixture, type ErasureFixture, source } from "../support/erasing.ts";
-import { context, keptLog, sqsEvent } from "../support/lambda.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { eraserFixture } from "../support/eraser-fixture.ts";
+import { source } from "../support/erasing.ts";
+import { keptLog } from "../support/lambda.ts";
 import { isRelayed, lambdaRecords } from "../support/relayed-records.ts";
 
 /** More than the calls of one erasure's two passes. */
 const maxRetries = 40;
 
 await describeOnTables("an erasure, and late retries of webhooks of who is erased", (tables) => {
-  let system: TestSystem;
-  let fixture: ErasureFixture;
+  const fixture = eraserFixture(tables);
   let fetchQueueUrl: string;
-  let userId: string;
-  let accountId: string;
   let events: readonly IncomeEvent[];
   let relayedSoFar: number;
-  beforeAll(async () => {
-    system = await startTestSystem(tables);
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
-    fixture = await createErasureFixture(system);
-    fetchQueueUrl = await system.createQueue();
-    [userId, accountId, relayedSoFar] = [randomUUID(), randomUUID(), 0];
-    const facts = { userId, receivedAt: "2026-11-21T11:00:00.000Z" };
+    fetchQueueUrl = await fixture.system.createQueue();
+    relayedSoFar = 0;
+    const facts = { userId: fixture.user.id, receivedAt: "2026-11-21T11:00:00.000Z" };
+    const { id: accountId } = fixture.account;
     events = [
       { ...facts, id: "connected", kind: "accounts", type: "account.connected", accountId },
       { ...facts, id: "data", kind: "endpoints", type: "endpoint.updated", accountId, endpoint: "income" },
@@ -53,7 +45,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
       link,
       findErased,
       removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
-      send: sqsSender(system.sqs),
+      send: sqsSender(fixture.system.sqs),
       queues: { fetch: fetchQueueUrl, erase: queueUrl },
       publish,
       marks: { add: async () => 0, clear: async () => undefined },
@@ -72,17 +64,13 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
     }
   }
 
-  /** Runs the eraser's steps until none is left. */
   async function eraseAll(): Promise<void> {
     const handler = eraser(fixture.dependencies);
-    for (;;) {
-      const messages = await system.receive(fixture.queueUrl);
-      if (messages.length === 0) return;
-      expect(await handler(sqsEvent(messages), context)).toEqual({ batchItemFailures: [] });
-      for (const { ReceiptHandle } of messages) {
-        await system.sqs.send(new DeleteMessageCommand({ QueueUrl: fixture.queueUrl, ReceiptHandle }));
-      }
-    }
+    await fixture.run(async (event, context) => {
+      const answer = await handler(event, context);
+      expect(answer).toEqual({ batchItemFailures: [] });
+      return answer;
+    });
   }
 
   async function comeToRest(): Promise<void> {
@@ -92,12 +80,8 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
       await eraseAll();
     }
   }
-  const remains = async () =>
-    (await fixture.table.all())
-      .map((item) => JSON.stringify(item))
-      .filter((text) => text.includes(userId) || text.includes(accountId));
-  const ask = () =>
-    system.send(fixture.queueUrl, writeEraseTask(eraseTask({ kind: "user", id: userId }, "operator")));
+  const remains = () => fixture.remains(fixture.user.id, fixture.account.id);
+  const ask = () => fixture.ask(eraseTask(fixture.user, "operator"));
 
   test.each([
     ["are relayed at once", true],
@@ -110,7 +94,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
 
     let retries = 0;
     let isRetrying = false;
-    const end = system.intercept(async ({ action }, phase) => {
+    const end = fixture.system.intercept(async ({ action }, phase) => {
       const isOfEraser = !isRetrying && phase === "before" && /^(dynamodb|s3):/.test(action);
       const event = events[retries % events.length];
       if (!isOfEraser || retries === maxRetries || event === undefined) return undefined;
@@ -127,10 +111,9 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
 
     expect(retries).toBeGreaterThan(20);
     expect(await remains()).toEqual([]);
-    const announced = (await system.drain(fixture.subscriber)).map(({ Body = "" }): unknown =>
-      JSON.parse(Body),
+    expect(await fixture.bodies(fixture.subscriber)).toContainEqual(
+      expect.objectContaining({ type: "user.erased", source }),
     );
-    expect(announced).toContainEqual(expect.objectContaining({ type: "user.erased", source }));
   });
 
   test("leave no data of an erased user if the relay checked for the erasure before it, and wrote after it", async () => {

@@ -11,7 +11,6 @@ import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture, eventOf } from "../support/eraser-fixture.ts";
 import { erasedAt, source } from "../support/erasing.ts";
-import { deliver } from "../support/lambda.ts";
 
 const digits = "9".repeat(20);
 
@@ -23,15 +22,15 @@ await describeOnTables("the eraser", (tables) => {
     test("is erased with all accounts: every item and object, including superseded ones and pages", async () => {
       await storeAll();
       const missing = { accountId: fixture.account.id, userId: fixture.user.id, version: 1 };
-      const kept = orphans(fixture.system.dynamodb, fixture.fixture.table.name);
+      const kept = orphans(fixture.system.dynamodb, fixture.table.name);
       await kept.saveMark({ ...missing, first: "2026-01-01T00:00:00Z", lastRun: "2026-01-02T00:00:00Z" });
       await kept.saveDeletion({ ...missing, decidedAt: "2026-01-02T00:00:00Z" });
       await erase(fixture.user);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-      expect(await fixture.fixture.overflow.keys()).toEqual([
+      expect(await fixture.overflow.keys()).toEqual([
         expect.stringContaining(`data/account/${fixture.other.id}/profile/`),
       ]);
-      expect(await fixture.fixture.table.item(`ACCOUNT#${fixture.other.id}`, "STATE")).toBeDefined();
+      expect(await fixture.table.item(`ACCOUNT#${fixture.other.id}`, "STATE")).toBeDefined();
       expect(await report()).toEqual({
         step: "messages",
         isDone: true,
@@ -54,7 +53,7 @@ await describeOnTables("the eraser", (tables) => {
 
     test("is reported by the erasure that removed it, if two of them overlap", async () => {
       await storeAll();
-      const { records } = fixture.fixture.dependencies;
+      const { records } = fixture.dependencies;
       const overtaken: typeof records = {
         ...records,
         remove: async (record) => {
@@ -63,7 +62,7 @@ await describeOnTables("the eraser", (tables) => {
         },
       };
       await ask(eraseTask(fixture.user, "operator", [], "followed"));
-      await run(eraser({ ...fixture.fixture.dependencies, records: overtaken }));
+      await run(eraser({ ...fixture.dependencies, records: overtaken }));
       expect(await report()).toMatchObject({ isDone: true, subjects: 2 });
       expect((await report())?.removed).toEqual({ data: 2, pages: 1 });
     });
@@ -71,7 +70,7 @@ await describeOnTables("the eraser", (tables) => {
     test("is reported as erased with the counts once both passes are over", async () => {
       await storeAll();
       await erase(fixture.user);
-      const { digestOf, table } = fixture.fixture;
+      const { digestOf, table } = fixture;
       const read = async (subject: Subject) =>
         readErasure(fixture.system.dynamodb, table.name, await digestOf(subject));
       const found = [{ removed: (await report())?.removed, incomplete: [], refused: [], isFinished: true }];
@@ -86,7 +85,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(await isErased(fixture.user, fixture.account, fixture.other)).toEqual(
         [nameOf(fixture.account), nameOf(fixture.user)].toSorted(),
       );
-      const stones = (await fixture.fixture.table.all()).filter(({ sk }) => sk === "TOMBSTONE");
+      const stones = (await fixture.table.all()).filter(({ sk }) => sk === "TOMBSTONE");
       const days = 100 * 86_400;
       for (const stone of stones) {
         expect(stone).toMatchObject({
@@ -100,14 +99,13 @@ await describeOnTables("the eraser", (tables) => {
       await storeAll();
       const done: string[] = [];
       const end = fixture.system.intercept(async ({ action, resources }, phase) => {
-        const isLog = resources.some((arn) => arn.includes(fixture.fixture.log.name));
+        const isLog = resources.some((arn) => arn.includes(fixture.log.name));
         if (phase === "after" && (/UpdateItem|DeleteItem|DeleteObject/.test(action) || isLog))
           done.push(action);
         return undefined;
       });
       await ask(eraseTask(fixture.user, "operator"));
-      for (let step = 0; step < 2; step += 1)
-        await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
+      for (let steps = 0; steps < 2; steps += 1) await fixture.step();
       end();
       const firstRemoval = done.findIndex((action) => /^(dynamodb:DeleteItem|s3:DeleteObject)$/.test(action));
       expect(done.slice(0, firstRemoval)).toEqual([
@@ -135,20 +133,20 @@ await describeOnTables("the eraser", (tables) => {
         correlationid: "followed",
         data,
       });
-      expect(await bodies(fixture.fixture.subscriber)).toEqual([
+      expect(await bodies(fixture.subscriber)).toEqual([
         message(fixture.user, { userId: fixture.user.id }),
         message(fixture.account, { accountId: fixture.account.id }),
       ]);
     });
 
     test("is announced with the same message by every erasure that finds it unannounced", async () => {
-      const { tombstones } = fixture.fixture.dependencies;
+      const { tombstones } = fixture.dependencies;
       const unannounced = { ...tombstones, markAnnounced: async () => undefined };
       await storeAll();
       const announcementOf = async (id: string) => {
         await ask(eraseTask(fixture.user, "operator", [], id));
-        await run(eraser({ ...fixture.fixture.dependencies, tombstones: unannounced }));
-        return bodies(fixture.fixture.subscriber);
+        await run(eraser({ ...fixture.dependencies, tombstones: unannounced }));
+        return bodies(fixture.subscriber);
       };
       const [message] = await announcementOf("the first");
       expect(message).toMatchObject({ type: "user.erased", correlationid: "the first" });
@@ -156,7 +154,7 @@ await describeOnTables("the eraser", (tables) => {
     });
 
     test("is erased without an account that only a data event links to it, if its state names another user or none", async () => {
-      const { storing, table } = fixture.fixture;
+      const { storing, table } = fixture;
       const owner = randomUUID();
       await store({ userId: owner, accountId: fixture.account.id });
       await store({ accountId: fixture.other.id });
@@ -194,9 +192,9 @@ await describeOnTables("the eraser", (tables) => {
         expect(await report()).toMatchObject({ isDone: true, isFound: false, removed: {} });
         expect(await isErased(nobody)).toEqual([]);
       }
-      expect(await fixture.fixture.log.keys()).toEqual([]);
-      expect(await bodies(fixture.fixture.subscriber)).toEqual([]);
-      expect(fixture.fixture.entries).toEqual([]);
+      expect(await fixture.log.keys()).toEqual([]);
+      expect(await bodies(fixture.subscriber)).toEqual([]);
+      expect(fixture.entries).toEqual([]);
       expect(await remains(fixture.account.id)).not.toEqual([]);
     });
 
@@ -207,7 +205,7 @@ await describeOnTables("the eraser", (tables) => {
     });
 
     test("is found by a dead letter alone, and erased as anybody else", async () => {
-      const { sweeps, deadLetters } = fixture.fixture;
+      const { sweeps, deadLetters } = fixture;
       sweeps.deadLetters = true;
       await fixture.system.send(deadLetters.users, JSON.stringify({ user_id: fixture.user.id }));
       await erase(fixture.user);
@@ -224,7 +222,7 @@ await describeOnTables("the eraser", (tables) => {
       const counted = await report();
       expect(await remains(fixture.user.id, fixture.account.id)).toHaveLength(before.length);
       expect(await isErased(fixture.user, fixture.account)).toEqual([]);
-      expect(fixture.fixture.entries).toEqual([]);
+      expect(fixture.entries).toEqual([]);
       await erase(fixture.user);
       expect(counted).toEqual(await report());
     });
@@ -235,13 +233,11 @@ await describeOnTables("the eraser", (tables) => {
       await storeAll();
       await erase(fixture.account);
       expect(await remains(fixture.account.id)).toEqual([]);
-      expect(await fixture.fixture.table.item(`USER#${fixture.user.id}`, "STATE")).toBeDefined();
+      expect(await fixture.table.item(`USER#${fixture.user.id}`, "STATE")).toBeDefined();
       expect(
-        (await fixture.fixture.table.items(`USER#${fixture.user.id}`)).map(
-          ({ sk }) => String(sk).split("#")[0],
-        ),
+        (await fixture.table.items(`USER#${fixture.user.id}`)).map(({ sk }) => String(sk).split("#")[0]),
       ).toEqual(["EVENT", "STATE"]);
-      expect(await bodies(fixture.fixture.subscriber)).toMatchObject([
+      expect(await bodies(fixture.subscriber)).toMatchObject([
         { type: "account.erased", data: { accountId: fixture.account.id } },
       ]);
     });
@@ -249,7 +245,7 @@ await describeOnTables("the eraser", (tables) => {
     test("is removed from its user's readiness, which gets a new version", async () => {
       await storeAll();
       const { dynamodb } = fixture.system;
-      const { name } = fixture.fixture.table;
+      const { name } = fixture.table;
       const shared = [batchingReader(dynamodb, name), batchingWriter(dynamodb, name)] as const;
       const listed = { status: "ready", since: 1 } as const;
       const accounts = [fixture.account, fixture.other].map(({ id }) => ({ accountId: id, ...listed }));
@@ -258,7 +254,7 @@ await describeOnTables("the eraser", (tables) => {
       });
       await erase(fixture.account);
       expect(await remains(fixture.account.id)).toEqual([]);
-      const item = await fixture.fixture.table.item(`USER#${fixture.user.id}`, "READINESS");
+      const item = await fixture.table.item(`USER#${fixture.user.id}`, "READINESS");
       expect(item?.readiness).toMatchObject({
         version: 2,
         accounts: [{ accountId: fixture.other.id, ...listed }],
@@ -268,8 +264,8 @@ await describeOnTables("the eraser", (tables) => {
     test("is erased with its events in the partition of a user whom only its data names", async () => {
       const ids = { userId: fixture.user.id };
       const event = eventOf({ ...ids, accountId: fixture.account.id });
-      await fixture.fixture.storing.record([receiptOf(event)]);
-      await fixture.fixture.storing.document(fixture.account, "income", "{}", ids);
+      await fixture.storing.record([receiptOf(event)]);
+      await fixture.storing.document(fixture.account, "income", "{}", ids);
       await erase(fixture.account);
       expect(await remains(fixture.account.id)).toEqual([]);
     });
@@ -277,7 +273,7 @@ await describeOnTables("the eraser", (tables) => {
     test("that arrives late in the records of a user is found there by the user's name in the task", async () => {
       await erase(fixture.account);
       const event = eventOf({ userId: fixture.user.id, accountId: fixture.account.id });
-      await fixture.fixture.storing.record([receiptOf(event)]);
+      await fixture.storing.record([receiptOf(event)]);
       await ask(eraseTask(fixture.account, "arrived late", [fixture.user]));
       await run();
       expect(await remains(fixture.account.id)).toEqual([]);

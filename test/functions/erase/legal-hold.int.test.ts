@@ -9,12 +9,8 @@ await describeOnTables("the erasure of whom a legal hold is on", (tables) => {
   const fixture = eraserFixture(tables);
   const { storeAll, run, erase, remains, report, isErased } = fixture;
   const hold = (subject: Subject) =>
-    legalHolds(fixture.system.dynamodb, fixture.fixture.table.name).set(
-      subject,
-      { at: "now", reason: "case" },
-      [],
-    );
-  const logged = () => fixture.fixture.entries.map(({ code }) => code);
+    legalHolds(fixture.system.dynamodb, fixture.table.name).set(subject, { at: "now", reason: "case" }, []);
+  const logged = () => fixture.entries.map(({ code }) => code);
 
   test.each([
     ["a user who is held", () => fixture.user, () => fixture.user],
@@ -42,8 +38,9 @@ await describeOnTables("the erasure of whom a legal hold is on", (tables) => {
 
   test("removes everything despite the hold with a flag: versions, and the hold itself", async () => {
     await storeAll();
-    const { storing } = fixture.fixture;
-    for (const text of ["[1]", "[2]", "[3]"]) await storing.keptDocument(fixture.account, "jobs", text);
+    const { storing } = fixture;
+    for (const text of ["[1]", "[2]", "[3]"])
+      await storing.document(fixture.account, "jobs", text, { retainDays: 30 });
     await hold(fixture.user);
     await fixture.ask({ ...eraseTask(fixture.user, "operator", [], "followed"), isDespiteHold: true });
     await run();
@@ -53,7 +50,7 @@ await describeOnTables("the erasure of whom a legal hold is on", (tables) => {
 
   test("continues if it began before the hold was set", async () => {
     await storeAll();
-    const { tombstones, digestOf } = fixture.fixture.dependencies;
+    const { tombstones, digestOf } = fixture.dependencies;
     await tombstones.place(await digestOf(fixture.user), undefined);
     await hold(fixture.user);
     await erase(fixture.user);

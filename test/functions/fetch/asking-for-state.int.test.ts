@@ -52,42 +52,24 @@ await describeOnTables("the fetcher", (tables) => {
       });
     });
 
-    test("answered without connected is given up with its reason, and the state stays unconfirmed", async () => {
-      await put({ version: 3 });
-      fixture.remote.answer = () => ({ json: { id: "x" } });
-      expect(await perform(fetchState(fixture.subject, 3))).toEqual([]);
-      expect(await deadLetters()).toMatchObject([{ reason: expect.stringContaining("no connected") }]);
-      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 3 });
+    test.each([
+      [404, "calls again later if no event announced a deletion", {}, { deleted: false, version: 1 }],
+      [
+        410,
+        "writes that it is deleted, as an event announced",
+        { deletionBy: "webhook" as const },
+        { deleted: true, version: 2 },
+      ],
+    ])("answered with %i %s", async (status, _, announced, facts) => {
+      await put({ connected: true, ...announced });
+      fixture.remote.answer = () => status;
+      await perform(fetchState(fixture.subject, 1));
+      expect(codes()).toEqual([facts.deleted ? "TASK_DONE" : "TASK_POSTPONED"]);
+      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+        ...facts,
+        unconfirmed: !facts.deleted,
+      });
     });
-
-    test.each([404, 410])(
-      "answered with %i calls again later if no event announced a deletion",
-      async (status) => {
-        await put({ connected: true });
-        fixture.remote.answer = () => status;
-        await perform(fetchState(fixture.subject, 1));
-        expect(codes()).toEqual(["TASK_POSTPONED"]);
-        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
-          deleted: false,
-          unconfirmed: true,
-          version: 1,
-        });
-      },
-    );
-
-    test.each([404, 410])(
-      "answered with %i writes that it is deleted, as an event announced",
-      async (status) => {
-        await put({ connected: true, deletionBy: "webhook" });
-        fixture.remote.answer = () => status;
-        await perform(fetchState(fixture.subject, 1));
-        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
-          deleted: true,
-          unconfirmed: false,
-          version: 2,
-        });
-      },
-    );
 
     test.each([
       ["user", "/users/"],
@@ -173,6 +155,7 @@ await describeOnTables("the fetcher", (tables) => {
     test.each([
       ["a list", "[]", "the provider's answer: expected an object"],
       ["null", "null", "the provider's answer: expected an object"],
+      ["no connected", '{"id":"x"}', expect.stringContaining("no connected")],
     ])("answered with %s goes to the dead-letter queue, and confirms nothing", async (_, text, reason) => {
       await put();
       fixture.remote.answer = () => ({ text });

@@ -5,7 +5,7 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import { messageDigest } from "../../../domain/fetch/document.ts";
 import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
+import { fetcherFixture, income } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";
 
 const user = { kind: "user", id: "u" } as const;
@@ -43,17 +43,6 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
   });
 
   describe("that were covered before", () => {
-    test.each([
-      ["since two seconds before the last call", 7, []],
-      ["since less than that before it", 6.999, ["income"]],
-    ])("calls only if necessary for a task that wants data %s", async (_, secondsAgo, called) => {
-      await stored("[0]", 5);
-      fixture.remote.answer = () => ({ text: "[1]" });
-      expect(await perform(read(income, secondsAgo))).toEqual([]);
-      expect(calls().map((call) => call.split("/").at(-1))).toEqual(called);
-      expect(codes()).toEqual([called.length === 0 ? "TASK_SKIPPED" : "TASK_DONE"]);
-    });
-
     test("does not call again for a message that is delivered twice, however new its task is", async () => {
       fixture.remote.answer = () => ({ text: "[1]" });
       await fixture.tasks.send([read(income, -1)]);
@@ -66,15 +55,6 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
       expect(await fixture.performAgain()).toMatchObject({ left: [] });
       expect(calls()).toHaveLength(1);
       expect(codes()).toEqual(["TASK_SKIPPED"]);
-    });
-
-    test("calls although the document was read in the future: a service's clock was wrong", async () => {
-      await stored("[0]", -3_600);
-      fixture.remote.answer = () => ({ text: "[1]" });
-      await perform(read());
-      expect(calls()).toHaveLength(1);
-      expect(await document()).toMatchObject({ asOf: noon.getTime() });
-      expect(await content()).toBe("[1]");
     });
   });
 
@@ -315,12 +295,5 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
         expect(calls()).toHaveLength(1);
       },
     );
-
-    test("is as of the last first receive if DynamoDB has not reported its time yet", async () => {
-      fixture.remote.answer = () => ({ text: "[1]" });
-      await fixture.tasks.send([read()]);
-      await fixture.tasks.deliver(fetcherOf(provider, { clock: () => 0 }), seenNow());
-      expect(await document()).toMatchObject({ asOf: noon.getTime() });
-    });
   });
 });

@@ -1,27 +1,19 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import { eventOf } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { accountsOnly, documentsUrl, hex, income, Reading } from "./reading.ts";
+import { accountsOnly, documentsUrl, hex, income, readingFixture } from "./reading.ts";
 
 const text = `{"amount": 12345678901234567890.10, "when": "2026-01-01", "filler": "${"x".repeat(900)}"}`;
 
 await describeOnTables("what subscribers read", (tables) => {
-  let reading: Reading;
-  beforeAll(async () => {
-    reading = await Reading.start(tables);
-  });
-  afterAll(() => reading.close());
-  beforeEach(() => reading.begin());
-
-  const save: Reading["save"] = (...given) => reading.save(...given);
-  const ask: Reading["ask"] = (...given) => reading.ask(...given);
-  const path: Reading["path"] = (rest) => reading.path(rest);
+  const reading = readingFixture(tables);
+  const { save, ask, path, connect } = reading;
 
   describe("of a document", () => {
     it("returns the provider's bytes, with their tag, digest and time", async () => {
@@ -174,7 +166,7 @@ await describeOnTables("what subscribers read", (tables) => {
 
   describe("of a state", () => {
     it("contains what messages report about it, with the list of its documents", async () => {
-      await reading.connect();
+      await connect();
       await save(text, 1_790_000_000_000);
       const { json } = await ask(`/v1/accounts/${reading.account.id}`);
       expect(json()).toEqual({
@@ -202,7 +194,7 @@ await describeOnTables("what subscribers read", (tables) => {
     });
 
     it("has the attributes of the account's user if the settings map some", async () => {
-      await reading.connect();
+      await connect();
       const attributes = { loanId: "L-1" };
       const user = eventOf("user.created", { userId: reading.userId, attributes });
       const records = versionedRecords(reading.system.dynamodb, reading.table.name);
@@ -218,7 +210,7 @@ await describeOnTables("what subscribers read", (tables) => {
     });
 
     it("lists no documents to a caller that may read none", async () => {
-      await reading.connect();
+      await connect();
       await save(text, 1);
       const { status, json } = await ask(`/v1/accounts/${reading.account.id}`, accountsOnly);
       expect(status).toBe(200);
@@ -226,7 +218,7 @@ await describeOnTables("what subscribers read", (tables) => {
     });
 
     it("is returned for each account of a user", async () => {
-      await reading.connect();
+      await connect();
       const { json } = await ask(`/v1/users/${reading.userId}/accounts`, accountsOnly);
       const href = `${documentsUrl}v1/accounts/${reading.account.id}`;
       expect(json().accounts).toMatchObject([

@@ -1,21 +1,21 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { expect } from "vitest";
-import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
+import { beforeAll, beforeEach, expect } from "vitest";
+import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
-import { contentOf, documentStore, versionKeeper } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { subjectReads } from "../../../adapters/dynamodb/subject-reads.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import { type DataName, documentAfter } from "../../../domain/fetch/document.ts";
-import { documentTask } from "../../../domain/fetch/task.ts";
+import type { DataName } from "../../../domain/fetch/document.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import { type HttpRequest, type ReaderDependencies, reader } from "../../../functions/read/reader.ts";
 import { eventOf } from "../../domain/samples.ts";
-import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
+import type { TestBucket } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
+import { savedDocuments } from "../support/saved-documents.ts";
 import { problemsOfAnswer } from "./described-answers.ts";
 
 export const income = { endpoint: "income" };
@@ -27,78 +27,49 @@ export const accountsOnly = {
 
 export const hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** The read API over real engines, with a new account for each test. */
-export class Reading {
-  readonly system: TestSystem;
-  readonly table: TestTable;
-  readonly bucket: TestBucket;
-  logged: string[] = [];
-  account: Subject & { kind: "account" } = { kind: "account", id: "" };
-  userId = "";
-
-  private constructor(system: TestSystem, table: TestTable, bucket: TestBucket) {
-    this.system = system;
-    this.table = table;
-    this.bucket = bucket;
-  }
-
-  static async start(tables: string): Promise<Reading> {
-    const system = await startTestSystem(tables);
-    return new Reading(system, await system.createTable(), await system.createBucket());
-  }
-
-  close(): Promise<void> {
-    return this.system.close();
-  }
-
-  begin(): void {
-    this.logged = [];
-    this.account = { kind: "account", id: randomUUID() };
-    this.userId = randomUUID();
-  }
-
-  reads() {
-    return subjectReads(this.system.dynamodb, this.table.name);
-  }
-
-  read() {
-    return batchingReader(this.system.dynamodb, this.table.name);
-  }
-
-  writes() {
-    return batchingWriter(this.system.dynamodb, this.table.name, async () => undefined);
-  }
+/** Fixture of the read API over real engines, with a new account for each test. */
+export function readingFixture(tables: string) {
+  const made = Object.assign(
+    systemWithTable(tables),
+    {} as { bucket: TestBucket; logged: string[]; account: Subject & { kind: "account" }; userId: string },
+  );
+  beforeAll(async () => {
+    made.bucket = await made.system.createBucket();
+  });
+  beforeEach(() => {
+    made.logged = [];
+    made.account = { kind: "account", id: randomUUID() };
+    made.userId = randomUUID();
+  });
 
   /** @param retainDays days for which a superseded version is retained; absent: not at all */
-  async save(content: string | undefined, asOf: number, name: DataName = income, retainDays?: number) {
-    const [read, write] = [this.read(), this.writes()];
-    const retainVersion = retainDays === undefined ? undefined : versionKeeper(read, write, retainDays);
-    const store = documentStore(read, write, this.#objects(), retainVersion);
-    const known = await store.load(this.account, name);
-    const given = content === undefined ? undefined : contentOf(content);
-    const task = documentTask(this.account, name, asOf, { cause: "c" });
-    const found = given && { digest: given.digest, size: Buffer.byteLength(content ?? "") };
-    await store.save(known, documentAfter(known?.document, { asOf, by: [], task }, found), given);
-  }
+  const save = (content: string | undefined, asOf: number, name: DataName = income, retainDays?: number) =>
+    savedDocuments(made.system, made.table, made.bucket).save(made.account, content, {
+      asOf,
+      name,
+      retainDays,
+    });
 
-  async connect() {
-    const { account, userId } = this;
+  async function connect(): Promise<void> {
+    const { account, userId } = made;
     const event = eventOf("account.connected", { accountId: account.id, userId });
-    const records = versionedRecords(this.system.dynamodb, this.table.name);
+    const records = versionedRecords(made.system.dynamodb, made.table.name);
     await records.reviseState(account, (state) => applyEvent(state, event, 1));
-    await linkTable(this.writes())(userId, account.id);
+    await linkTable(batchingWriter(made.system.dynamodb, made.table.name))(userId, account.id);
   }
 
-  path(rest = ""): string {
-    return `/v1/accounts/${this.account.id}/documents/income${rest}`;
-  }
+  const path = (rest = "") => `/v1/accounts/${made.account.id}/documents/income${rest}`;
 
-  async ask(target: string, change: Partial<HttpRequest> = {}, more: Partial<ReaderDependencies> = {}) {
+  async function ask(
+    target: string,
+    change: Partial<HttpRequest> = {},
+    more: Partial<ReaderDependencies> = {},
+  ) {
     const { pathname: path, search } = new URL(target, documentsUrl);
     const answer = await reader({
-      reads: this.reads(),
-      versions: documentVersions(this.system.dynamodb, this.table.name, () => new Date()),
-      bucket: this.#objects(),
+      reads: subjectReads(made.system.dynamodb, made.table.name),
+      versions: documentVersions(made.system.dynamodb, made.table.name, () => new Date()),
+      bucket: overflowBucket(made.bucket.name, made.system.s3),
       subscribers: [
         { name: "everything", principals: ["222222222222"], granted: [] },
         { name: "accounts", principals: ["333333333333"], granted: [], types: ["account.*"] },
@@ -106,7 +77,7 @@ export class Reading {
       hasAttributes: false,
       log: (code, { principal, subject, endpoint, status } = {}) => {
         const parts = [code, principal, subject && nameOf(subject), endpoint, status];
-        this.logged.push(parts.filter((each) => each !== undefined).join(" "));
+        made.logged.push(parts.filter((each) => each !== undefined).join(" "));
       },
       ...more,
     })({
@@ -125,7 +96,5 @@ export class Reading {
     return { ...answer, bytes, json: () => JSON.parse(bytes.toString()) };
   }
 
-  #objects() {
-    return overflowBucket(this.bucket.name, this.system.s3);
-  }
+  return Object.assign(made, { save, connect, path, ask });
 }

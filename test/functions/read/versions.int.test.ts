@@ -1,26 +1,17 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { documentVersions } from "../../../adapters/dynamodb/document-versions.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { accountsOnly, hex, income, Reading } from "./reading.ts";
+import { accountsOnly, hex, income, readingFixture } from "./reading.ts";
 
 await describeOnTables("versions that are kept", (tables) => {
-  let reading: Reading;
-  beforeAll(async () => {
-    reading = await Reading.start(tables);
-  });
-  afterAll(() => reading.close());
-
-  const save: Reading["save"] = (...given) => reading.save(...given);
-  const ask: Reading["ask"] = (...given) => reading.ask(...given);
-  const path: Reading["path"] = (rest) => reading.path(rest);
-
+  const reading = readingFixture(tables);
+  const { save, ask, path } = reading;
   const [first, second, third] = [1_900_000_000_000, 1_900_000_001_000, 1_900_000_002_000];
   const large = JSON.stringify(randomBytes(40_000).toString("base64"));
   const retainDays = 30;
   const time = (milliseconds: number) => new Date(milliseconds).toISOString();
   beforeEach(async () => {
-    reading.begin();
     for (const [content, asOf] of [
       ["[1]", first],
       [large, second],

@@ -8,7 +8,7 @@ import { day, factsOf, hour, reconcilerFixture } from "../support/reconciler-fix
 
 await describeOnTables("accounts that the provider's lists omit", (tables) => {
   const fixture = reconcilerFixture(tables);
-  const { tickOf, codes, calls, fed, learnAll } = fixture;
+  const { tickOf, calls, fed, learnAll } = fixture;
   let users: readonly string[];
   let accounts: readonly string[];
   let gone: string;
@@ -73,22 +73,6 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     expect(await fed()).toEqual([]);
   });
 
-  test("are renewed by scheduled runs alone, and start over after one that found the account", async () => {
-    forget();
-    await tickOf()();
-    await tickAfter(1, tickOf(), { now: true });
-    await tickAfter(6, tickOf(), { now: true });
-    expect(await stored().deletions()).toEqual([]);
-    fixture.sandbox.clearFaults();
-    await tickAfter(24);
-    forget();
-    await tickAfter(1, tickOf(), { now: true });
-    await tickAfter(24);
-    await tickAfter(6);
-    expect(await stored().deletions()).toEqual([]);
-    expect(await fed()).toEqual([]);
-  });
-
   test("start over when an event of the account comes", async () => {
     fixture.sandbox.deleteAccount(gone);
     const hear = (name: string) =>
@@ -124,18 +108,6 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     expect(reported).toHaveLength(3);
     expect(reported).toEqual(expect.arrayContaining(accounts.map(deletionOf)));
     expect(await tickAfter(0, tick, { acceptDeletions: true })).toEqual({ outcome: "accepted", accepted: 0 });
-  });
-
-  test("count with those of the last seven days", async () => {
-    const tick = tickOf({ maxDeletions: { percent: 0, atLeast: 1 } });
-    const [, second = ""] = accounts;
-    fixture.sandbox.deleteAccount(gone);
-    await tick();
-    fixture.sandbox.deleteAccount(second);
-    await tickAfter(24, tick);
-    await tickAfter(24, tick);
-    expect(codes()).toContain("DELETIONS_HELD");
-    expect(await stored().deletions()).toMatchObject([{ accountId: gone }]);
   });
 
   /**
@@ -227,7 +199,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
       ]);
     });
 
-    test("are reverted later if the event of the deletion has not taken effect yet", async () => {
+    test("can all be reverted, later if the event of the deletion has not taken effect yet", async () => {
       fixture.sandbox.deleteAccount(gone);
       await tickOf()();
       await tickAfter(24);
@@ -238,17 +210,6 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
       expect(await fed()).toEqual([]);
       await deleteReconciled(gone);
       expect(await undelete()).toMatchObject({ restored: 1, underWay: [] });
-      expect(factsOf(await fed())).toMatchObject([{ facts: { type: "account.restored", accountId: gone } }]);
-    });
-
-    test("can all be reverted together", async () => {
-      fixture.sandbox.deleteAccount(gone);
-      await tickOf()();
-      await tickAfter(24);
-      await tickAfter(6);
-      expect(factsOf(await fed())).toEqual([deletionOf(gone)]);
-      await deleteReconciled(gone);
-      expect(await tickAfter(0, tickOf(), { restore: "all" })).toMatchObject({ restored: 1, others: [] });
       expect(factsOf(await fed())).toMatchObject([{ facts: { type: "account.restored", accountId: gone } }]);
       expect(await stored().deletions()).toEqual([]);
     });

@@ -162,16 +162,4 @@ await describeOnTables("attributes of users", (tables) => {
       state: { unconfirmed: false, attributes: { values: { loanId: expect.any(String) } } },
     });
   });
-
-  test("that can't be read fail the batch, which is retried", async () => {
-    await record(userEvent({ loanId: "L-1" }));
-    const before = await pump();
-    await record(news({ userId }));
-    const [last] = (await relayed()).slice(before);
-    const end = fixture.system.fail("dynamodb:BatchGetItem");
-    expect(await invoke([last])).toEqual({
-      batchItemFailures: [{ itemIdentifier: last?.dynamodb?.SequenceNumber }],
-    });
-    end();
-  });
 });

@@ -3,20 +3,15 @@ import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { DynamoDBRecord } from "aws-lambda";
 import { beforeEach, expect, test } from "vitest";
-import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
-import {
-  contentOf,
-  documentStore,
-  noteSuperseded,
-  versionKeeper,
-} from "../../../adapters/dynamodb/documents.ts";
+import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
+import { noteSuperseded } from "../../../adapters/dynamodb/documents.ts";
 import { documentKey, type Key, supersededKey, versionKey } from "../../../adapters/dynamodb/keys.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { relayFixture } from "../support/relay-fixture.ts";
 import { lambdaRecords } from "../support/relayed-records.ts";
+import { savedDocuments } from "../support/saved-documents.ts";
 
 const income = { endpoint: "income" };
 const [first, second, third] = [1_900_000_000_000, 1_900_000_001_000, 1_900_000_002_000];
@@ -31,27 +26,24 @@ await describeOnTables("the object of superseded data", (tables) => {
     subject = { kind: "account", id: randomUUID() };
   });
 
-  const read = () => batchingReader(fixture.system.dynamodb, fixture.table.name);
-  const write = () => batchingWriter(fixture.system.dynamodb, fixture.table.name);
+  const documents = () => savedDocuments(fixture.system, fixture.table, fixture.bucket);
   const note = () => fixture.table.item(...pathOf(supersededKey(subject, income, first)));
   const pathOf = ({ pk, sk }: Key) => [pk, sk] as const;
 
   async function save(text: string, asOf: number, retainDays?: number): Promise<string> {
-    const retainVersion = retainDays === undefined ? undefined : versionKeeper(read(), write(), retainDays);
-    const store = documentStore(read(), write(), overflowBucket(fixture.bucket.name), retainVersion);
-    const known = await store.load(subject, income);
-    const content = contentOf(text);
-    const next = documentRead(known?.document, content.digest, { asOf, subject });
-    expect(await store.save(known, next, content)).toBe("written");
-    return (await store.load(subject, income))?.storage.object ?? "";
+    await documents().save(subject, text, { asOf, retainDays });
+    return (await documents().load(subject))?.storage.object ?? "";
   }
 
   /** The note of a process that is killed before it writes the document. */
   async function noteAt(asOf: number): Promise<void> {
-    const store = documentStore(read(), write(), overflowBucket(fixture.bucket.name));
-    const known = await store.load(subject, income);
+    const known = await documents().load(subject);
     if (known === undefined) throw new Error("nothing is stored");
-    await noteSuperseded(write(), known, documentRead(known.document, "other", { asOf, subject }));
+    await noteSuperseded(
+      batchingWriter(fixture.system.dynamodb, fixture.table.name),
+      known,
+      documentRead(known.document, "other", { asOf, subject }),
+    );
   }
 
   async function remove(key: Key): Promise<DynamoDBRecord> {

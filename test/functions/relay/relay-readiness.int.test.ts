@@ -4,19 +4,17 @@ import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { expect, test } from "vitest";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
-import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { contentOf } from "../../../adapters/dynamodb/documents.ts";
 import { readinessKey } from "../../../adapters/dynamodb/keys.ts";
 import { readinessRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { EventType } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { documentAfter } from "../../../domain/fetch/document.ts";
-import { documentTask } from "../../../domain/fetch/task.ts";
 import type { MessageOf } from "../../../domain/message/message-schemas.ts";
 import { deadlineKeeper } from "../../../functions/readiness/deadline-keeper.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { deliver, keptLog } from "../support/lambda.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
+import { savedDocuments } from "../support/saved-documents.ts";
 
 await describeOnTables("an account that is waited for", (tables) => {
   const fixture = relayFixture(tables);
@@ -66,17 +64,9 @@ await describeOnTables("an account that is waited for", (tables) => {
         await record(accountEvent({ accountId, userId, type, time, receivedAt: time }));
       },
       read: async (endpoint: string, text: string | undefined) => {
-        const { dynamodb } = fixture.system;
-        const read = batchingReader(dynamodb, fixture.table.name);
-        const write = batchingWriter(dynamodb, fixture.table.name);
-        const store = documentStore(read, write, overflowBucket(fixture.bucket.name));
-        const known = await store.load(subject, { endpoint });
-        const content = text === undefined ? undefined : contentOf(text);
-        const at = next();
-        const task = documentTask(subject, { endpoint }, at, { cause: "test", userId });
-        const call = { asOf: at, by: [], task, readFor: at };
-        const found = content && { digest: content.digest, size: text?.length ?? 0 };
-        await store.save(known, documentAfter(known?.document, call, found), content);
+        const asOf = next();
+        const call = { asOf, name: { endpoint }, userId, readFor: asOf };
+        await savedDocuments(fixture.system, fixture.table, fixture.bucket).save(subject, text, call);
       },
     };
   }
@@ -122,23 +112,6 @@ await describeOnTables("an account that is waited for", (tables) => {
     await invoke(await relayed());
     await pump(seen);
     expect(await announced()).toEqual([message]);
-  });
-
-  test("is ready again after a reconnect, also with data that is the same", async () => {
-    const account = waitedFor();
-    await account.event("connected");
-    await account.read("income", "[1]");
-    await account.read("employment", "[1]");
-    let seen = await pump();
-    expect(await announced()).toHaveLength(1);
-    await account.event("disconnected");
-    await account.event("connected");
-    await account.read("income", "[1]");
-    seen = await pump(seen);
-    expect(await announced()).toEqual([]);
-    await account.read("employment", "[1]");
-    await pump(seen);
-    expect(await announced()).toHaveLength(1);
   });
 
   test("is ready by what was read before the relay came to its connection", async () => {

@@ -2,14 +2,85 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { canaryTable } from "../../../adapters/dynamodb/event-table.ts";
+import type { Message } from "../../../domain/message/message-schemas.ts";
 import { joinQueues } from "../../../functions/runtime/subscriber-queues.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
+import { accountEvent, names, relayFixture, source } from "../support/relay-fixture.ts";
 import { lambdaRecords } from "../support/relayed-records.ts";
 
 await describeOnTables("the relay", (tables) => {
   const fixture = relayFixture(tables);
   const { record, relayed, invoke, pump, bodiesOf, tasks, messages } = fixture;
+
+  describe("an account that connects", () => {
+    const accountId = randomUUID();
+    const userId = randomUUID();
+    const event = accountEvent({ accountId, userId, datasourceId: "uber" });
+
+    test("becomes a state, a link to its user, a task to start its fetch, and a message to each subscriber", async () => {
+      await record(event);
+      await pump();
+      expect(await fixture.table.item(`ACCOUNT#${accountId}`, "STATE")).toMatchObject({
+        state: { version: 1, connected: true, deleted: false, unconfirmed: false, userId },
+      });
+      expect(await fixture.table.item(`USER#${userId}`, `ACCOUNT#${accountId}`)).toBeDefined();
+      expect(await tasks()).toEqual([
+        {
+          schemaVersion: 2,
+          cause: "1",
+          correlationId: event.id,
+          userId,
+          type: "startFetch",
+          subject: { kind: "account", id: accountId },
+          version: 1,
+        },
+      ]);
+      const message: Message = {
+        specversion: "1.0",
+        id: event.id,
+        source,
+        type: "account.connected",
+        subject: `account/${accountId}`,
+        time: event.receivedAt,
+        datacontenttype: "application/json",
+        sequence: "00000000000000000001",
+        correlationid: event.id,
+        data: {
+          accountId,
+          userId,
+          datasourceId: "uber",
+          connected: true,
+          deleted: false,
+          unconfirmed: false,
+          outcome: "applied",
+        },
+      };
+      for (const name of names) expect(await messages(fixture.subscribers[name].queueUrl)).toEqual([message]);
+    });
+  });
+
+  test("an endpoint's event becomes a task to read its document, and a message, with no write of the table", async () => {
+    const event = accountEvent({ kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
+    await record(event);
+    const before = await fixture.table.all();
+    await pump();
+    expect(await fixture.table.all()).toEqual(before);
+    expect(await tasks()).toEqual([
+      {
+        schemaVersion: 2,
+        cause: `${event.id}.1`,
+        correlationId: event.id,
+        type: "fetchDocument",
+        subject: { kind: "account", id: event.accountId },
+        endpoint: "income",
+        since: Date.parse(event.receivedAt),
+      },
+    ]);
+    expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
+      { id: event.id, type: "endpoint.updated", subject: `account/${event.accountId}/income` },
+    ]);
+    expect(await messages(fixture.subscribers.accounts.queueUrl)).toEqual([]);
+  });
 
   test("events of one account are applied in the order of the stream, in one batch", async () => {
     const accountId = randomUUID();
@@ -184,8 +255,8 @@ describe("the subscribers' queues", () => {
   test.each<[string, readonly string[]]>([
     ["no subscriber's", []],
     ["no dead-letter queue", ["q1"]],
-  ])("that name %s are refused at start", (_, names) => {
-    expect(() => joinQueues([{ name: "orders" }], url, names)).toThrow(
+  ])("that name %s are refused at start", (_, given) => {
+    expect(() => joinQueues([{ name: "orders" }], url, given)).toThrow(
       "the environment names no queue and dead-letter queue of orders",
     );
   });

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
+import { ChangeMessageVisibilityCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { readReport } from "../../../adapters/erasure/tombstones.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
@@ -11,7 +11,7 @@ import { keptPages } from "../../../functions/fetch/read-pages.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
-import { context, settle, sqsEvent } from "./lambda.ts";
+import { context, deliver, type SqsHandler, settle, sqsEvent } from "./lambda.ts";
 
 /** Exceeds an item, however it is compressed. */
 export const large = () => JSON.stringify(randomBytes(20_000).toString("base64"));
@@ -36,19 +36,13 @@ export function eventOf(facts: Partial<IncomeEvent>): IncomeEvent {
 
 /** Fixture of the eraser's tests, new for each: a user with accounts, their records, the eraser's queue. */
 export function eraserFixture(tables: string) {
-  const made = {} as {
-    system: TestSystem;
-    fixture: ErasureFixture;
-    user: Subject;
-    account: Subject;
-    other: Subject;
-  };
+  const made = {} as ErasureFixture & { system: TestSystem; user: Subject; account: Subject; other: Subject };
   beforeAll(async () => {
     made.system = await startTestSystem(tables);
   });
   afterAll(() => made.system.close());
   beforeEach(async () => {
-    made.fixture = await createErasureFixture(made.system);
+    Object.assign(made, await createErasureFixture(made.system));
     made.user = { kind: "user", id: randomUUID() };
     made.account = { kind: "account", id: randomUUID() };
     made.other = { kind: "account", id: randomUUID() };
@@ -56,7 +50,7 @@ export function eraserFixture(tables: string) {
 
   /** Stores an event as the consumer does, and its effects as the relay does. */
   async function store(facts: Partial<IncomeEvent>, bodyObject?: string): Promise<void> {
-    const { storing } = made.fixture;
+    const { storing } = made;
     const event = eventOf(facts);
     const body = { type: "object", key: bodyObject ?? "", encoding: "text", bytes: 1 } as const;
     await storing.record([receiptOf(event, bodyObject === undefined ? undefined : body)]);
@@ -72,7 +66,7 @@ export function eraserFixture(tables: string) {
 
   /** Stores a user with an account that has every kind of record, beside another user's account. */
   async function storeAll(): Promise<void> {
-    const { storing, overflow, put } = made.fixture;
+    const { storing, overflow, put } = made;
     const [userId, accountId] = [made.user.id, made.account.id];
     await put(overflow.name, "bodies/accounts/one", "{}");
     await store({ kind: "users", type: "user.created", userId });
@@ -91,52 +85,57 @@ export function eraserFixture(tables: string) {
    * Delivers until the queue is empty.
    * @returns the number of messages
    */
-  async function run(handler = eraser(made.fixture.dependencies)): Promise<number> {
+  async function run(handler: SqsHandler = eraser(made.dependencies)): Promise<number> {
     for (let count = 0; ; count += 1) {
-      const messages = await made.system.receive(made.fixture.queueUrl);
+      const messages = await made.system.receive(made.queueUrl);
       if (messages.length === 0) return count;
       const answer = await handler(sqsEvent(messages), context);
-      await settle(made.system, made.fixture.queueUrl, messages, answer);
+      await settle(made.system, made.queueUrl, messages, answer);
     }
   }
-  const drop = (ReceiptHandle: string | undefined) =>
-    made.system.sqs.send(new DeleteMessageCommand({ QueueUrl: made.fixture.queueUrl, ReceiptHandle }));
-  const showAgain = (ReceiptHandle: string | undefined) =>
+  const showAgain = (ReceiptHandle: string | undefined, QueueUrl = made.queueUrl) =>
     made.system.sqs.send(
-      new ChangeMessageVisibilityCommand({
-        QueueUrl: made.fixture.queueUrl,
-        ReceiptHandle,
-        VisibilityTimeout: 0,
-      }),
+      new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }),
     );
-  const ask = (task: EraseTask) => made.system.send(made.fixture.queueUrl, writeEraseTask(task));
-  const erase = async (subject: Subject, namedWith: readonly Subject[] = []) => {
-    await ask(eraseTask(subject, "operator", namedWith, "followed"));
+  /** Runs the function once. */
+  const step = (handler: SqsHandler = eraser(made.dependencies)) =>
+    deliver(made.system, made.queueUrl, handler);
+  /** Runs the function once, with these remaining times. */
+  const stepFor = async (...times: number[]) =>
+    eraser(made.dependencies)(sqsEvent(await made.system.receive(made.queueUrl)), {
+      getRemainingTimeInMillis: () => times.shift() ?? 10_000,
+    });
+  const ask = (task: EraseTask) => made.system.send(made.queueUrl, writeEraseTask(task));
+  /** Asks for the user's erasure from a step on. */
+  const askFrom = (next: EraseTask["next"], more: Partial<EraseTask> = {}) =>
+    ask({ ...eraseTask(made.user, "operator", [], "followed"), next, erased: [made.user], ...more });
+  const erase = async (subject: Subject) => {
+    await ask(eraseTask(subject, "operator", [], "followed"));
     await run();
   };
   /** Keys of all records that contain one of these ids. */
   const remains = async (...ids: readonly string[]) => {
-    const items = (await made.fixture.table.all()).map((item) => JSON.stringify(item));
+    const items = (await made.table.all()).map((item) => JSON.stringify(item));
     const keys = await Promise.all(
-      [made.fixture.overflow, made.fixture.failures, made.fixture.archive, made.fixture.log].map((bucket) =>
-        bucket.keys(),
-      ),
+      [made.overflow, made.failures, made.archive, made.log].map((bucket) => bucket.keys()),
     );
     return [...items, ...keys.flat()].filter((text) => ids.some((id) => text.includes(id)));
   };
-  const report = () => readReport(made.system.dynamodb, made.fixture.table.name, "followed");
+  const report = () => readReport(made.system.dynamodb, made.table.name, "followed");
   const bodies = async (url: string) =>
     (await made.system.drain(url)).map(({ Body = "" }): unknown => JSON.parse(Body));
   const isErased = async (...subjects: readonly Subject[]) =>
-    [...(await made.fixture.findErased(subjects))].toSorted();
+    [...(await made.findErased(subjects))].toSorted();
 
   return Object.assign(made, {
     store,
     storeAll,
     run,
-    drop,
+    step,
+    stepFor,
     showAgain,
     ask,
+    askFrom,
     erase,
     remains,
     report,

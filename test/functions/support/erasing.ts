@@ -1,11 +1,5 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
-import {
-  contentOf,
-  type DocumentStore,
-  documentStore,
-  versionKeeper,
-} from "../../../adapters/dynamodb/documents.ts";
 import { eventTable, linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
@@ -22,9 +16,9 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import { deadLetterSources } from "../../../functions/erase/dead-letter-sources.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
-import { documentRead } from "../../domain/samples.ts";
 import type { TestSystem, TestTable } from "../../support/engines.ts";
 import { keptLog } from "./lambda.ts";
+import { savedDocuments } from "./saved-documents.ts";
 
 export const erasedAt = new Date("2026-11-21T12:00:00.000Z");
 export const source = "/income-events/test";
@@ -33,15 +27,12 @@ const pipelineName = "income-events-test";
 /** An erasure's empty surroundings, and the eraser's dependencies. */
 export async function createErasureFixture(system: TestSystem) {
   const table = await system.createTable();
-  const [overflow, failures, log, archive] = await Promise.all(
-    Array.from({ length: 4 }, () => system.createBucket()),
-  );
-  const [queueUrl, deadLetterQueueUrl, subscriber, parked, users, fetch] = await Promise.all(
-    Array.from({ length: 6 }, () => system.createQueue()),
-  );
-  if (!overflow || !failures || !log || !archive) throw new Error("no bucket");
-  if (!queueUrl || !deadLetterQueueUrl || !subscriber || !parked || !users || !fetch)
-    throw new Error("no queue");
+  const bucket = () => system.createBucket();
+  const queue = () => system.createQueue();
+  const [overflow, failures, log, archive] = await Promise.all([bucket(), bucket(), bucket(), bucket()]);
+  const [queueUrl, deadLetterQueueUrl, subscriber, parked, users, fetch] = await Promise.all([
+    ...[queue(), queue(), queue(), queue(), queue(), queue()],
+  ] as const);
   const kept = keptLog();
   const send = sqsSender(system.sqs);
   const now = () => erasedAt;
@@ -103,31 +94,17 @@ export async function createErasureFixture(system: TestSystem) {
 export type ErasureFixture = Awaited<ReturnType<typeof createErasureFixture>>;
 
 function storing(system: TestSystem, { name }: TestTable, bucket: string) {
-  const overflow = overflowBucket(bucket, system.s3);
-  const shared = {
-    read: batchingReader(system.dynamodb, name),
-    write: batchingWriter(system.dynamodb, name),
-  };
-  const keep = versionKeeper(shared.read, shared.write, 30);
-  const store = documentStore(shared.read, shared.write, overflow);
-  const keeping = documentStore(shared.read, shared.write, overflow, keep);
+  const saved = savedDocuments(system, { name }, { name: bucket });
   return {
     record: eventTable(system.dynamodb, name, 30),
     link: linkTable(batchingWriter(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
-    document: documentSaver(store),
-    /** Like `document`, with superseded versions retained. */
-    keptDocument: documentSaver(keeping),
-    overflow,
-  };
-}
-
-/** Stores the result of another call for a document. */
-function documentSaver(store: DocumentStore) {
-  return async (subject: Subject, endpoint: string, text: string, ids: { userId?: string } = {}) => {
-    const known = await store.load(subject, { endpoint });
-    const content = contentOf(text);
-    const call = { asOf: (known?.document.asOf ?? 0) + 1, subject, name: { endpoint }, ...ids };
-    await store.save(known, documentRead(known?.document, content.digest, call), content);
+    document: (
+      subject: Subject,
+      endpoint: string,
+      text: string,
+      more: { userId?: string; retainDays?: number } = {},
+    ) => saved.save(subject, text, { name: { endpoint }, ...more }),
+    overflow: overflowBucket(bucket, system.s3),
   };
 }

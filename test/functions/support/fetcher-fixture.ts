@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { documentKey } from "../../../adapters/dynamodb/keys.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { tombstones } from "../../../adapters/erasure/tombstones.ts";
@@ -30,9 +33,9 @@ import { fetcher } from "../../../functions/fetch/fetcher.ts";
 import { keptPages } from "../../../functions/fetch/read-pages.ts";
 import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
-import { fetchedDocuments } from "./fetched-documents.ts";
 import { provider, started } from "./fetcher-settings.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
+import { savedDocuments } from "./saved-documents.ts";
 import { type Delivered, type Seen, TaskDeliveries } from "./task-deliveries.ts";
 
 export const readAfterSeconds = 3_600;
@@ -227,6 +230,24 @@ export function fetcherFixture(tables: string) {
     );
   };
 
+  const documents = () => savedDocuments(made.system, made.table, made.bucket);
+  /**
+   * Stores the subject's document as a call left it.
+   * @param secondsAgo time of the call
+   */
+  const stored = (text: string | undefined, secondsAgo: number, name: DataName = income) =>
+    documents().save(made.subject, text, { asOf: made.clock.getTime() - secondsAgo * 1000, name });
+  const document = async (name: DataName = income) => (await documents().load(made.subject, name))?.document;
+  const content = (name: DataName = income) => documents().content(made.subject, name);
+  /** Removes the stored document, as an erasure does. */
+  const removeDocument = () =>
+    made.system.dynamodb.send(
+      new DeleteItemCommand({
+        TableName: made.table.name,
+        Key: marshall(documentKey(made.subject, income)),
+      }),
+    );
+
   return Object.assign(made, {
     fetcherOf,
     seenNow,
@@ -239,6 +260,9 @@ export function fetcherFixture(tables: string) {
     read,
     put,
     erase,
-    ...fetchedDocuments(() => made),
+    stored,
+    document,
+    content,
+    removeDocument,
   });
 }

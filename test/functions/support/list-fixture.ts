@@ -9,10 +9,10 @@ import type { ProviderSettings } from "../../../domain/fetch/provider-settings.t
 import { type DocumentTask, documentTask, writeTask } from "../../../domain/fetch/task.ts";
 import { keptPages } from "../../../functions/fetch/read-pages.ts";
 import { type ProviderAnswer, startTestProvider } from "../../../proof/support/test-provider.ts";
-import { fetchedDocuments } from "./fetched-documents.ts";
 import { fetcherFixture, income, noon } from "./fetcher-fixture.ts";
 import { provider } from "./fetcher-settings.ts";
 import { context, sqsEvent } from "./lambda.ts";
+import { savedDocuments } from "./saved-documents.ts";
 
 const settings: ProviderSettings = {
   ...provider,
@@ -105,7 +105,8 @@ export function listFixture(tables: string) {
     const from = { next: "kept", pages: 1, mark: "mark" };
     return savedPages().keep({ subject: of, endpoint, messageId }, { read, from, items: [Buffer.from("1")] });
   };
-  const contentOf = (subject: Subject) => fetchedDocuments(() => ({ ...made, subject })).content();
+  const contentOf = (subject: Subject) =>
+    savedDocuments(made.system, made.table, made.bucket).content(subject);
 
   /** A sandbox with one account whose income has eight items. */
   async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox> {

@@ -4,7 +4,7 @@ import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
-import { contentOf, documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable, partitions } from "../../../adapters/dynamodb/event-table.ts";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import {
@@ -15,7 +15,6 @@ import {
 } from "../../../adapters/dynamodb/versioned-records.ts";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { checkpoint, runRequests } from "../../../adapters/streams/checkpoint.ts";
@@ -32,11 +31,11 @@ import type { ReconcilerDependencies } from "../../../functions/reconcile/depend
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { reconciler } from "../../../functions/reconcile/reconciler.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
-import { documentRead } from "../../domain/samples.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { unlimited } from "../../support/provider-limits.ts";
 import { noRefusals } from "../../support/tokens.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
+import { savedDocuments } from "./saved-documents.ts";
 
 export const hour = 3_600_000;
 
@@ -207,12 +206,10 @@ export function reconcilerFixture(tables: string) {
 
   /** Stores a document as a call at a time left it, without data unless there is some. */
   async function readAt(subject: Subject, endpoint: string, asOf: number, text?: string) {
-    const { dynamodb } = made.system;
-    const read = batchingReader(dynamodb, made.table.name);
-    const store = documentStore(read, batchingWriter(dynamodb, made.table.name), overflowBucket("none"));
-    const content = text === undefined ? undefined : contentOf(text);
-    const document = documentRead(undefined, content?.digest, { asOf, subject, name: { endpoint } });
-    await store.save(undefined, document, content);
+    await savedDocuments(made.system, made.table, { name: "none" }).save(subject, text, {
+      asOf,
+      name: { endpoint },
+    });
   }
 
   /** Takes the tasks out of the fetch queue, so that the next tasks of their documents can be received. */

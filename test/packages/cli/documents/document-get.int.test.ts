@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { documentVersions } from "../../../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../../adapters/dynamodb/event-table.ts";
@@ -17,25 +17,20 @@ import {
   documentsText,
   listDocuments,
 } from "../../../../packages/cli/documents/document-list.ts";
-import { documentsUrl, income, Reading } from "../../../functions/read/reading.ts";
+import { documentsUrl, income, readingFixture } from "../../../functions/read/reading.ts";
 import { describeOnTables } from "../../../support/engines.ts";
 
 await describeOnTables("documents get", (tables) => {
   const [first, second] = [1_900_000_000_000, 1_900_000_001_000];
   const large = JSON.stringify(randomBytes(40_000).toString("base64"));
   const retainDays = 30;
-  let reading: Reading;
-  beforeAll(async () => {
-    reading = await Reading.start(tables);
-  });
-  afterAll(() => reading.close());
+  const reading = readingFixture(tables);
   beforeEach(async () => {
-    reading.begin();
     await reading.save(large, first, income, retainDays);
     await reading.save("[2]", second, income, retainDays);
   });
 
-  const portsOf = ({ system, table, bucket }: Reading) => ({
+  const portsOf = ({ system, table, bucket }: typeof reading) => ({
     partitions: partitions(system.dynamodb, table.name),
     readDocuments: documentReader(system.dynamodb, table.name),
     versions: documentVersions(system.dynamodb, table.name, () => new Date(second)),
@@ -102,13 +97,8 @@ await describeOnTables("documents get", (tables) => {
 
 await describeOnTables("documents list", (tables) => {
   const [first, second, third] = [1_900_000_000_000, 1_900_000_001_000, 1_900_000_002_000];
-  let reading: Reading;
-  beforeAll(async () => {
-    reading = await Reading.start(tables);
-  });
-  afterAll(() => reading.close());
+  const reading = readingFixture(tables);
   beforeEach(async () => {
-    reading.begin();
     await save("[1]", first);
     await save("[2, 2]", second);
   });
