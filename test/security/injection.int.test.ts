@@ -1,16 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { ProviderApi } from "../../adapters/provider/provider-api.ts";
-import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import { failureOf } from "../../domain/core/failures.ts";
-import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
 import { fillPath } from "../../domain/fetch/provider-settings.ts";
-import { receiver } from "../../functions/receive/receiver.ts";
 import { log } from "../../functions/runtime/log.ts";
-import { consumer } from "../../functions/store/consumer.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { startTestProvider, type TestProvider } from "../../proof/support/test-provider.ts";
+import { consumerWith } from "../functions/support/consumer-fixture.ts";
 import { context, httpEvent, sqsEvent } from "../functions/support/lambda.ts";
+import { receiverWith } from "../functions/support/receiver-fixture.ts";
+import { places } from "./places.ts";
 
 /** Characters that start a new line somewhere: in a log, a terminal, a header, a page. */
 const breaks = [
@@ -40,48 +38,22 @@ describe("a text that breaks a line", () => {
 
   /** A webhook's path through receiver and consumer; ids need not be UUIDs here. */
   const dataFlowOf = async (body: string, headers: Record<string, string>) => {
-    const sent = new Map<string, Outgoing[]>([
-      ["queue", []],
-      ["dead", []],
-    ]);
-    const common = {
-      send: async (queue: string, messages: readonly Outgoing[]) => {
-        sent.get(queue)?.push(...messages);
-        return messages.map(() => undefined);
-      },
-      overflow: { put: vi.fn(), get: vi.fn(), size: vi.fn(), find: vi.fn() },
-      deadLetterQueueUrl: "dead",
-      log,
-    };
-    const receive = receiver("accounts", {
-      ...common,
-      queueUrl: "queue",
-      secretHeader: { name: "x-webhook-secret" },
-      answersProbes: false,
-      requestReconciliation: async () => undefined,
-      isAllowedSource: () => true,
-      maxBodyBytes: 100_000,
-      mappedHeaders: ["ce-id"],
-      credentials: credentialFields(defaultCredentialFields),
-      readSecret: async () => ({ current: "secret" }),
-      now: () => new Date("2026-11-21T12:00:00Z"),
-    });
+    const { sent, ...common } = places();
+    const receive = receiverWith("accounts", { ...common, mappedHeaders: ["ce-id"], log });
     const event = httpEvent({ body, headers: { "x-webhook-secret": "secret", ...headers } });
     const { statusCode } = await receive(event, context);
     const stored: unknown[] = [];
-    const store = consumer({
-      ...common,
+    const store = consumerWith({
+      ...{ ...common, log },
       mapping: { ...defaultMapping.accounts, eventId: { header: "ce-id" }, ids: "any" },
-      search: jmespathSearch,
-      recordCanary: async () => undefined,
       record: async (receipts) => {
         stored.push(...receipts.map(({ event: { id, kind, receivedAt, ...facts } }) => facts));
         return receipts.map(() => "first");
       },
     });
-    const messages = (sent.get("queue") ?? []).map(({ body: Body }) => ({ MessageId: "1", Body }));
+    const messages = sent.queue.map(({ body: Body }) => ({ MessageId: "1", Body }));
     await store(sqsEvent(messages), context);
-    return { statusCode, stored, reasons: (sent.get("dead") ?? []).map(({ reason }) => reason ?? "") };
+    return { statusCode, stored, reasons: sent.dead.map(({ reason }) => reason ?? "") };
   };
   const body = (fields: object) =>
     JSON.stringify({ event: "connect_account", account_id: "a", connected: true, ...fields });

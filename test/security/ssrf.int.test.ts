@@ -177,12 +177,17 @@ describe("a name that leads inside, and an answer that does", () => {
     ["another host, without a scheme", "//127.0.0.1:1/x"],
     ["another port of its own host", "http://127.0.0.1:1/x"],
     ["a user before its own host", "http://127.0.0.1@169.254.169.254/"],
+    ["another host, after backslashes", "\\\\127.0.0.2:1/x"],
+    ["its own host by another name", "http://localhost:1/x"],
+    ["data", "data:,x"],
+    ["no address", "http://["],
   ])("is not followed if an answer redirects or links to %s", async (_, location) => {
     inside.answer = () => ({ status: 301, headers: { location } });
     const call = new ProviderApi(inside.url, { ...limits, allowPrivateAddresses: true }, now);
     expect(await failureFrom(call.send("token", get))).toMatchObject({ type: "permanent", status: 301 });
-    expect(await failureFrom(call.send("token", { ...get, link: location }))).toMatchObject({
+    expect(await failureFrom(call.send("token", { ...get, link: location }))).toEqual({
       type: "permanent",
+      reason: "an answer's link leads to another origin; see provider.baseUrls and provider.paging",
     });
     expect(inside.requests).toHaveLength(1);
   });

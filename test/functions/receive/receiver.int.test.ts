@@ -134,20 +134,3 @@ describe("a webhook is answered with 503, so that the provider sends it again, w
     ).toBe(1);
   });
 });
-
-test("while Secrets Manager is down, the last known secret is used for 15 minutes, and logged", async () => {
-  let time = noon.getTime();
-  const handler = receiverOf("accounts", { now: () => new Date(time) });
-  expect(await call(handler)).toMatchObject({ statusCode: 202 });
-  const working = fixture.system.fail("secretsmanager:GetSecretValue");
-  for (const seconds of [61, 300, 899]) {
-    time = noon.getTime() + seconds * 1000;
-    expect(await call(handler)).toMatchObject({ statusCode: 202 });
-    expect(await call(handler, { headers: { [secretHeader]: "wrong" } })).toMatchObject({ statusCode: 401 });
-  }
-  expect(fixture.logged.match(/"WARN","code":"WEBHOOK_SECRET_STALE"/g)).toHaveLength(3);
-  time = noon.getTime() + 900_000;
-  expect(await call(handler)).toMatchObject({ statusCode: 503 });
-  working();
-  expect(await call(handler)).toMatchObject({ statusCode: 202 });
-});

@@ -5,9 +5,7 @@ import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import type { StoredToken, TokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { retryable } from "../../../domain/core/failures.ts";
 import { dataIn, Unauthorized } from "../../../domain/fetch/answer.ts";
-import { refresher } from "../../../functions/refresh/refresher.ts";
-import { keptLog } from "../support/lambda.ts";
-import { noRefusals } from "../support/refresher-fixture.ts";
+import { refresherOf } from "../support/refresher-fixture.ts";
 
 const minute = 60_000;
 const refreshEveryMinutes = 15;
@@ -79,17 +77,7 @@ test("no outage of the data paths, up to three lifetimes long, ends the token wh
       const provider = new Provider(lifetime);
       const now = () => new Date(provider.now);
       const secret = secretInMemory(await provider.issue(), now);
-      const run = refresher({
-        secret,
-        refusals: noRefusals,
-        api: provider,
-        readLifetime: readTokenLifetime,
-        refreshPath: "/refresh",
-        proofPath: "/users",
-        refresh: { marginFraction: 0.5, refreshEveryMinutes },
-        now,
-        log: keptLog().log,
-      });
+      const { run } = refresherOf({ secret, api: provider, now });
       const from = Math.floor(begins * lifetime);
       const until = from + Math.ceil(lifetimes * lifetime);
       for (let passed = 0; passed <= until + lifetime; passed += 1) {

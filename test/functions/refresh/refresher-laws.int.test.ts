@@ -3,15 +3,12 @@ import fc from "fast-check";
 import { decodeJwt, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
-import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
-import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
-import { keptLog, type LogEntry } from "../support/lambda.ts";
-import { noRefusals } from "../support/refresher-fixture.ts";
+import { refresherOf } from "../support/refresher-fixture.ts";
 
 let system: TestSystem;
 let remote: TestProvider;
@@ -73,21 +70,9 @@ class Tokens {
 
 const issuedAt = (token: string) => decodeJwt(token).iat ?? 0;
 
-function runOf(secret: TokenSecret): { readonly run: () => Promise<unknown>; readonly entries: LogEntry[] } {
-  const { log, entries } = keptLog();
+function runOf(secret: TokenSecret) {
   const now = () => new Date();
-  const run = refresher({
-    secret,
-    refusals: noRefusals,
-    api: new ProviderApi(remote.url, providerLimits, now),
-    readLifetime: readTokenLifetime,
-    refreshPath: "/refresh",
-    proofPath: "/users",
-    refresh: { marginFraction: 0.5, refreshEveryMinutes: 15 },
-    now,
-    log,
-  });
-  return { run, entries };
+  return refresherOf({ secret, now, api: new ProviderApi(remote.url, providerLimits, now) });
 }
 
 test("no token gives way to an older or a foreign one, wherever runs die, meet or are overtaken (law)", async () => {

@@ -4,7 +4,7 @@ import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { hour, refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
 const fixture = refresherFixture();
-const { withSecret, refresherOf, codes, calls, currentToken } = fixture;
+const { withSecret, newRun, codes, calls, currentToken } = fixture;
 
 describe("a token", () => {
   test.each([
@@ -15,7 +15,7 @@ describe("a token", () => {
     ["past its end is tried, for the provider decides", 10, -1, "TOKEN_REFRESHED"],
   ])("%s", async (_, begun, ends, code) => {
     await withSecret({ token: await tokenOf(begun, ends) });
-    const { outcome } = await refresherOf()();
+    const { outcome } = await newRun()();
     expect(codes()).toEqual([code]);
     expect(code).toBe(`TOKEN_${outcome.toUpperCase()}`);
     expect(fixture.remote.requests.length > 0).toBe(code === "TOKEN_REFRESHED");
@@ -24,10 +24,10 @@ describe("a token", () => {
   test("that does not expire soon is refreshed on an operator's request, and by no other event", async () => {
     await withSecret({ token: await tokenOf(1, 9) });
     for (const event of [{}, { now: "true" }, { detail: { now: true } }, "now", undefined]) {
-      expect(await refresherOf()(event)).toEqual({ outcome: "kept" });
+      expect(await newRun()(event)).toEqual({ outcome: "kept" });
     }
     expect(calls()).toEqual([]);
-    expect(await refresherOf()({ now: true })).toEqual({ outcome: "refreshed" });
+    expect(await newRun()({ now: true })).toEqual({ outcome: "refreshed" });
     expect(await currentToken()).toBe("new");
   });
 
@@ -36,17 +36,17 @@ describe("a token", () => {
     async (token) => {
       await withSecret({ token });
       fixture.onRefresh = () => ({ json: { token: `${token}-next` } });
-      await refresherOf()();
+      await newRun()();
       expect(await currentToken()).toBe(`${token}-next`);
       fixture.onRefresh = () => ({ json: { token: `${token}-after` } });
-      await refresherOf()();
+      await newRun()();
       expect(await currentToken()).toBe(`${token}-after`);
     },
   );
 
   test("that is not set yet refreshes nothing, and says so", async () => {
     await withSecret({ placeholder: "x" });
-    await refresherOf()();
+    await newRun()();
     expect(codes()).toEqual(["TOKEN_MISSING"]);
     expect(calls()).toEqual([]);
   });
@@ -54,14 +54,14 @@ describe("a token", () => {
 
 test("a token whose whole lifetime is shorter than the time between two runs is reported", async () => {
   await withSecret({ token: await tokenOf(0.1, 0.2) });
-  await refresherOf()();
+  await newRun()();
   expect(codes()).toEqual(["TOKEN_SHORT_LIVED", "TOKEN_REFRESHED"]);
 });
 
 describe("a run", () => {
   test("reports the token's lifetime", async () => {
     await withSecret({ token: await tokenOf(1, 3) });
-    await refresherOf()();
+    await newRun()();
     expect(fixture.entries[0]).toEqual({ code: "TOKEN_TIME_LEFT", remainingInSeconds: 3 * hour });
   });
 
@@ -73,7 +73,7 @@ describe("a run", () => {
   ])("reports that the token expires soon if a refresh is %s", async (_, { begun, ends }, answer, isSaid) => {
     fixture.onRefresh = answer;
     await withSecret({ token: await tokenOf(begun, ends) });
-    await refresherOf()().catch(() => undefined);
+    await newRun()().catch(() => undefined);
     expect(fixture.entries.some(({ code }) => code === "TOKEN_NEAR_END")).toBe(isSaid);
   });
 });
@@ -87,7 +87,7 @@ describe("a new token that can't be tried, for data paths fail", () => {
     const old = await tokenOf(10 - ends, ends);
     await withSecret({ token: old });
     fixture.onProof = () => ({ status: 503 });
-    const { outcome } = await refresherOf()();
+    const { outcome } = await newRun()();
     expect(code).toBe(`TOKEN_${outcome.toUpperCase()}`);
     expect(await currentToken()).toBe(token === "old" ? old : "new");
   });
@@ -97,10 +97,10 @@ describe("a new token that can't be tried, for data paths fail", () => {
     const page = { text: "<html>", headers: { "content-type": "text/html" } };
     for (const answer of [503, 429, 403, 500, 202, 204, page, { text: "" }]) {
       fixture.onProof = () => answer;
-      expect(await refresherOf()()).toEqual({ outcome: "unproven" });
+      expect(await newRun()()).toEqual({ outcome: "unproven" });
     }
     fixture.onProof = () => ({ json: [] });
-    expect(await refresherOf()()).toEqual({ outcome: "refreshed" });
+    expect(await newRun()()).toEqual({ outcome: "refreshed" });
     expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
   });
 
@@ -109,7 +109,7 @@ describe("a new token that can't be tried, for data paths fail", () => {
     const { versionId } = await fixture.secret.current();
     fixture.refused = { version: versionId };
     fixture.onProof = () => ({ status: 503 });
-    expect(await refresherOf()()).toEqual({ outcome: "kept" });
+    expect(await newRun()()).toEqual({ outcome: "kept" });
     expect(fixture.refused.isEnded).toBeUndefined();
   });
 });
@@ -126,9 +126,9 @@ describe("two refreshers at once", () => {
       await bothAsked.promise;
       return { json: { token: same } };
     };
-    await Promise.all([refresherOf()(), refresherOf()()]);
+    await Promise.all([newRun()(), newRun()()]);
     expect(await currentToken()).toBe(same);
-    await refresherOf()();
+    await newRun()();
     expect(codes()).toEqual(["TOKEN_KEPT"]);
   });
 });
@@ -140,18 +140,18 @@ describe("a token that an operator proposes", () => {
     await fixture.withSecret({ token: await tokenOf(1, 9) });
     const older = await tokenOf(2, 8);
     const versionId = await propose(older);
-    expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "refreshed" });
+    expect(await newRun()({ prove: versionId })).toEqual({ outcome: "refreshed" });
     expect(await fixture.currentToken()).toBe(older);
     expect(fixture.calls()).toEqual([`/users Bearer ${older}`]);
     // A repeated request finds it current already.
-    expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "refreshed" });
+    expect(await newRun()({ prove: versionId })).toEqual({ outcome: "refreshed" });
   });
 
   test("an operator's token that is refused leaves the present one, and raises no alarm", async () => {
     await fixture.withSecret({ token: "present" });
     fixture.onProof = () => 401;
     const versionId = await propose("wrong");
-    expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "discarded" });
+    expect(await newRun()({ prove: versionId })).toEqual({ outcome: "discarded" });
     expect(await fixture.currentToken()).toBe("present");
     expect(fixture.codes()).toEqual([]);
     expect(await fixture.secret.pending()).toBeUndefined();
@@ -160,13 +160,13 @@ describe("a token that an operator proposes", () => {
   test("the first token of a stage is proven as any other", async () => {
     await fixture.withSecret({ placeholder: "x" });
     const versionId = await propose("first");
-    expect(await fixture.refresherOf()({ prove: versionId })).toEqual({ outcome: "refreshed" });
+    expect(await newRun()({ prove: versionId })).toEqual({ outcome: "refreshed" });
     expect(await fixture.currentToken()).toBe("first");
   });
 
   test("a version that is no longer pending is ignored", async () => {
     await fixture.withSecret({ token: "present" });
-    expect(await fixture.refresherOf()({ prove: "another" })).toEqual({ outcome: "overtaken" });
+    expect(await newRun()({ prove: "another" })).toEqual({ outcome: "overtaken" });
     expect(fixture.calls()).toEqual([]);
   });
 });

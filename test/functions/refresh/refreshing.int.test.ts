@@ -3,7 +3,7 @@ import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
 const fixture = refresherFixture();
-const { setByHand, withSecret, refresherOf, codes, calls, currentToken } = fixture;
+const { setByHand, withSecret, newRun, codes, calls, currentToken } = fixture;
 
 describe("a refresh", () => {
   let old: string;
@@ -21,7 +21,7 @@ describe("a refresh", () => {
       }).SecretString;
       return { json: [] };
     };
-    await refresherOf()();
+    await newRun()();
     expect(calls()).toEqual([`/refresh Bearer ${old}`, "/users Bearer new"]);
     expect(duringProof).toBe(JSON.stringify({ token: old }));
     expect(await fixture.secret.current()).toMatchObject({ replaces: expect.any(String) });
@@ -31,14 +31,14 @@ describe("a refresh", () => {
 
   test("of which the new token is refused discards it, keeps the old one, and starts afresh in the next run", async () => {
     fixture.onProof = () => 401;
-    expect(await refresherOf()()).toEqual({ outcome: "discarded" });
+    expect(await newRun()()).toEqual({ outcome: "discarded" });
     expect(codes()).toEqual(["TOKEN_DISCARDED"]);
     expect(await currentToken()).toBe(old);
     expect(await fixture.secret.pending()).toBeUndefined();
 
     fixture.onProof = () => ({ json: [] });
     fixture.onRefresh = () => ({ json: { token: "newer" } });
-    await refresherOf()();
+    await newRun()();
     expect(await currentToken()).toBe("newer");
   });
 
@@ -48,7 +48,7 @@ describe("a refresh", () => {
       fixture.onRefresh = () => ({ json: { token: malformed } });
       const writes = () => fixture.system.calls().get("test secretsmanager:PutSecretValue") ?? 0;
       const before = writes();
-      expect(await refresherOf()()).toEqual({ outcome: "discarded" });
+      expect(await newRun()()).toEqual({ outcome: "discarded" });
       // It was never proposed: there is no pending version at any time.
       expect(writes()).toBe(before);
       expect(codes()).toEqual(["TOKEN_DISCARDED"]);
@@ -56,7 +56,7 @@ describe("a refresh", () => {
       expect(await fixture.secret.pending()).toBeUndefined();
 
       fixture.onRefresh = () => ({ json: { token: "newer" } });
-      await refresherOf()();
+      await newRun()();
       expect(await currentToken()).toBe("newer");
       expect(writes()).toBeGreaterThan(before);
     },
@@ -64,24 +64,24 @@ describe("a refresh", () => {
 
   test("continues after a malformed token was left pending: it is discarded unproven", async () => {
     await fixture.secret.propose("two words", (await fixture.secret.current()).versionId);
-    await refresherOf()();
+    await newRun()();
     expect(codes()).toEqual(["TOKEN_DISCARDED", "TOKEN_REFRESHED"]);
     expect(await currentToken()).toBe("new");
   });
 
   test("whose promotion failed is ended by the next run", async () => {
     const working = fixture.system.fail("secretsmanager:UpdateSecretVersionStage");
-    await expect(refresherOf()()).rejects.toThrow("injected by the test");
+    await expect(newRun()()).rejects.toThrow("injected by the test");
     working();
     expect(await currentToken()).toBe(old);
-    await refresherOf()();
+    await newRun()();
     expect(await currentToken()).toBe("new");
     expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
   });
 
   test("that is refused keeps the old token, raises its code, and asks once a run", async () => {
     fixture.onRefresh = () => 401;
-    await refresherOf()();
+    await newRun()();
     expect(codes()).toEqual(["TOKEN_REFUSED"]);
     expect(calls()).toHaveLength(1);
     expect(await currentToken()).toBe(old);
@@ -99,14 +99,14 @@ describe("a refresh", () => {
     ["a token that is no text", { json: { token: { value: "x" } } }, "token: expected a text"],
   ])("answered with %s fails the run, and keeps the old token", async (_, answer, message) => {
     fixture.onRefresh = () => answer;
-    await expect(refresherOf()()).rejects.toThrow(message);
+    await expect(newRun()()).rejects.toThrow(message);
     expect(await currentToken()).toBe(old);
     expect(await fixture.secret.pending()).toBeUndefined();
   });
 
   test("that answers with the current token changes nothing, and asks once a run", async () => {
     fixture.onRefresh = () => ({ json: { token: old } });
-    await refresherOf()();
+    await newRun()();
     expect(codes()).toEqual(["TOKEN_UNCHANGED"]);
     expect(calls()).toEqual([`/refresh Bearer ${old}`]);
     expect(await fixture.secret.pending()).toBeUndefined();
@@ -118,12 +118,12 @@ describe("a refresh", () => {
       setByHand(fresh);
       return { json: [] };
     };
-    await refresherOf()();
+    await newRun()();
     expect(codes()).toEqual(["TOKEN_OVERTAKEN"]);
     expect(await currentToken()).toBe(fresh);
 
     fixture.remote.requests.length = 0;
-    await refresherOf()();
+    await newRun()();
     expect(codes()).toEqual(["TOKEN_OVERTAKEN", "TOKEN_KEPT"]);
     expect(calls()).toEqual([]);
     expect(await currentToken()).toBe(fresh);
@@ -131,11 +131,11 @@ describe("a refresh", () => {
   });
 
   test("neither token shows in the log, nor in what fails", async () => {
-    await refresherOf()();
+    await newRun()();
     expect(JSON.stringify(fixture.entries)).not.toMatch(/new|eyJ/);
     fixture.onRefresh = () => ({ json: { secret: "canary" } });
     await withSecret({ token: old });
-    await expect(refresherOf()()).rejects.not.toThrow(/canary|eyJ/);
+    await expect(newRun()()).rejects.not.toThrow(/canary|eyJ/);
   });
 });
 
@@ -153,7 +153,7 @@ describe("what an earlier run left pending", () => {
     const newest = await tokenOf(0, 11);
     fixture.onRefresh = () => ({ json: { token: newest } });
     fixture.onProof = (token) => (token === next ? 401 : { json: [] });
-    await refresherOf()();
+    await newRun()();
     expect(codes()).toEqual(["TOKEN_DISCARDED", "TOKEN_REFRESHED"]);
     expect(await currentToken()).toBe(newest);
   });
@@ -161,7 +161,7 @@ describe("what an earlier run left pending", () => {
   test("is discarded without a call if an operator has set a token since, even an older one", async () => {
     const byHand = await tokenOf(2, 8);
     setByHand(byHand);
-    await refresherOf()();
+    await newRun()();
     expect(calls()).toEqual([]);
     expect(codes()).toEqual(["TOKEN_OVERTAKEN", "TOKEN_KEPT"]);
     expect(await currentToken()).toBe(byHand);

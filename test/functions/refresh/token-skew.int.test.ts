@@ -2,13 +2,10 @@ import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
-import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
-import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
-import { keptLog } from "../support/lambda.ts";
-import { noRefusals } from "../support/refresher-fixture.ts";
+import { refresherOf } from "../support/refresher-fixture.ts";
 
 const minute = 60_000;
 
@@ -32,16 +29,9 @@ async function live(
     const secret = tokenSecret(system.secretsManager, system.createSecret({ token: sandbox.token }));
     const now = () => new Date(clock.now().getTime() + skewInMinutes * minute);
     const api = new ProviderApi(sandbox.baseUrl, providerLimits, now);
-    const run = refresher({
-      secret,
-      refusals: noRefusals,
-      api,
-      readLifetime: readTokenLifetime,
-      refreshPath: path,
-      proofPath: "/api/v0.4/users",
-      refresh: { marginFraction: 0.5, refreshEveryMinutes: 15 },
-      now,
-      log: keptLog().log,
+    const { run } = refresherOf({
+      ...{ secret, api, now },
+      ...{ refreshPath: path, proofPath: "/api/v0.4/users" },
     });
     const statuses: number[] = [];
     let { token = "" } = await secret.current();

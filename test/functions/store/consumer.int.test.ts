@@ -147,14 +147,6 @@ await describeOnTables("the consumer", (tables) => {
     expect(fixture.entries.filter(({ code }) => code === "MESSAGE_REJECTED")).toHaveLength(1);
   });
 
-  test("sends to the dead-letter queue a message that is no JSON", async () => {
-    const [message, reason] = ["hello", "the envelope is not JSON"];
-    await fixture.system.send(fixture.queueUrl, message);
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
-    expect(await deadLetters()).toEqual([{ body: message, reason }]);
-    expect(await fixture.table.all()).toEqual([]);
-  });
-
   test("reports a write that fails alone, and has the nine others removed", async () => {
     const envelopes = Array.from({ length: 10 }, () => envelopeOf(accountEvent()));
     await put(...envelopes);

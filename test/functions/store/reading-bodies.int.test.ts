@@ -3,17 +3,22 @@ import { describe, expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import { type Body, writeEnvelope } from "../../../domain/event/envelope.ts";
+import {
+  type Body,
+  identify,
+  parseBody,
+  readEnvelope,
+  writeEnvelope,
+} from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
-import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";
-import { receiver } from "../../../functions/receive/receiver.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { redrive } from "../../../packages/cli/dead-letters/redrive.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { badInputs } from "../support/bad-input.ts";
+import { badInputs, rawOf } from "../support/bad-input.ts";
 import { accountEvent, consumerFixture, envelopeOf, receivedAt } from "../support/consumer-fixture.ts";
-import { context, deliver, httpEvent, keptLog } from "../support/lambda.ts";
+import { context, deliver, httpEvent } from "../support/lambda.ts";
+import { receiverWith } from "../support/receiver-fixture.ts";
 
 await describeOnTables("the consumer", (tables) => {
   const fixture = consumerFixture(tables);
@@ -112,35 +117,36 @@ await describeOnTables("the consumer", (tables) => {
 
   describe("bad input ends where it belongs, through receiver, queue and consumer:", () => {
     const receiverFor = (kind: WebhookKind) =>
-      receiver(kind, {
+      receiverWith(kind, {
         send: sqsSender(fixture.system.sqs),
         overflow: overflowBucket(fixture.bucket.name),
         queueUrl: fixture.queueUrl,
         deadLetterQueueUrl: fixture.deadLetterQueueUrl,
-        secretHeader: { name: "x-webhook-secret" },
-        answersProbes: false,
-        requestReconciliation: async () => undefined,
-        isAllowedSource: () => true,
-        maxBodyBytes: 6_000_000,
-        mappedHeaders: [],
-        credentials: credentialFields(defaultCredentialFields),
-        readSecret: async () => ({ current: "secret" }),
-        now: () => new Date(receivedAt),
-        log: keptLog().log,
       });
+
+    /** The bytes of a body, wherever it is kept. */
+    const bytesOf = async (body: Body): Promise<Buffer> => {
+      if (body.type === "base64") return Buffer.from(body.base64, "base64");
+      if (body.type !== "object") return Buffer.from(body.type === "text" ? body.text : "");
+      const content = await fixture.bucket.bytes(body.key);
+      return body.encoding === "base64" ? Buffer.from(content.toString(), "base64") : content;
+    };
 
     test.each(badInputs)("$name", async ({ kind, body, unreadable, unmappable }) => {
       const headers = { "x-webhook-secret": "secret" };
-      await receiverFor(kind)(httpEvent({ headers, body }), context);
+      expect(await receiverFor(kind)(httpEvent({ headers, body }), context)).toEqual({ statusCode: 202 });
       expect(await deliver(fixture.system, fixture.queueUrl, consumerOf(defaultMapping[kind]))).toEqual([]);
       const reason = unreadable ?? unmappable;
-      if (reason === undefined) {
-        expect(await fixture.table.all()).toMatchObject([{ receipts: { count: 1 } }]);
-        expect(await deadLetters()).toEqual([]);
-      } else {
-        expect(await fixture.table.all()).toEqual([]);
-        expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(reason) }]);
-      }
+      const [items, letters] = [await fixture.table.all(), await deadLetters()];
+      if (reason === undefined) expect([items, letters]).toMatchObject([[{ receipts: { count: 1 } }], []]);
+      else expect([items, letters]).toMatchObject([[], [{ reason: expect.stringMatching(reason) }]]);
+      const raw = rawOf(body);
+      const kept = [
+        ...items.map((item) => ({ id: Object(item.event).id, body: parseBody(item.body) })),
+        ...letters.map((letter) => readEnvelope(letter.body ?? "")),
+      ];
+      expect(kept).toMatchObject([{ id: identify(kind, raw) }]);
+      for (const each of kept) expect((await bytesOf(each.body)).equals(raw)).toBe(true);
       expect(await isEmpty()).toBe(true);
     });
   });

@@ -7,7 +7,7 @@ import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { type Body, bodyOf, type Envelope, identify, writeEnvelope } from "../../../domain/event/envelope.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
-import { consumer } from "../../../functions/store/consumer.ts";
+import { type ConsumerDependencies, consumer } from "../../../functions/store/consumer.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { keptLog, type LogEntry, type SqsHandler } from "./lambda.ts";
@@ -28,6 +28,15 @@ export function envelopeOf(payload: unknown, body?: Body): Envelope {
   const raw = Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload));
   const id = identify("accounts", raw);
   return { schemaVersion: 1, kind: "accounts", id, receivedAt, body: body ?? bodyOf(raw) };
+}
+
+type Given = Pick<ConsumerDependencies, "record" | "overflow" | "send" | "mapping"> &
+  Partial<ConsumerDependencies>;
+
+export function consumerWith(given: Given): SqsHandler {
+  const recordCanary = async () => undefined;
+  const silent = { deadLetterQueueUrl: "dead", search: jmespathSearch, recordCanary, log: () => undefined };
+  return consumer({ ...silent, ...given });
 }
 
 /** Fixture of the consumer's tests, new for each: the table, the queues, the consumer. */
@@ -58,14 +67,13 @@ export function consumerFixture(tables: string) {
   function consumerOf(mapping: KindMapping = defaultMapping.accounts): SqsHandler {
     const kept = keptLog();
     made.entries = kept.entries;
-    return consumer({
+    return consumerWith({
       record: eventTable(made.system.dynamodb, made.table.name, 30),
       recordCanary: canaryTable(batchingWriter(made.system.dynamodb, made.table.name), () => new Date()),
       overflow: overflowBucket(made.bucket.name),
       send: sqsSender(made.system.sqs),
       deadLetterQueueUrl: made.deadLetterQueueUrl,
       mapping,
-      search: jmespathSearch,
       log: kept.log,
     });
   }

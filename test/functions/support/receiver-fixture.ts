@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import { lastKnown, secretReader } from "../../../adapters/secrets/secret-reader.ts";
+import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { singleSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { parseSourceAddresses } from "../../../domain/core/addresses.ts";
 import { parseSecretHeader, parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";
-import { receiver } from "../../../functions/receive/receiver.ts";
+import { type ReceiverDependencies, receiver } from "../../../functions/receive/receiver.ts";
 import { log } from "../../../functions/runtime/log.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
 import { context, type HttpHandler, httpEvent, type Request } from "./lambda.ts";
@@ -29,6 +29,28 @@ export function call(handler: HttpHandler, request: Request = {}) {
     httpEvent({ headers: { [secretHeader]: goodSecret }, body: JSON.stringify(account), ...request }),
     context,
   );
+}
+
+/** A receiver with the secret `secret` and else the default settings. */
+export function receiverWith(
+  kind: WebhookKind,
+  given: Pick<ReceiverDependencies, "send" | "overflow"> & Partial<ReceiverDependencies>,
+): HttpHandler {
+  return receiver(kind, {
+    queueUrl: "queue",
+    deadLetterQueueUrl: "dead",
+    secretHeader: { name: secretHeader },
+    isAllowedSource: () => true,
+    maxBodyBytes: 6 * 1024 * 1024,
+    mappedHeaders: [],
+    credentials: credentialFields(defaultCredentialFields),
+    answersProbes: false,
+    requestReconciliation: async () => undefined,
+    readSecret: async () => ({ current: "secret" }),
+    now: () => noon,
+    log: () => undefined,
+    ...given,
+  });
 }
 
 /** Fixture of the receiver's tests, new for each: the queues, the bucket, the receiver. */
@@ -63,38 +85,32 @@ export function receiverFixture() {
   function receiverOf(
     kind: WebhookKind,
     {
-      secret = { current: goodSecret } as unknown,
+      secret = { current: goodSecret },
       now = () => noon,
-      sourceAddresses = undefined as unknown,
-      maxBodyBytes = 6 * 1024 * 1024,
-      mappedHeaders = [] as readonly string[],
-      credentialNames = defaultCredentialFields as readonly string[],
+      sourceAddresses,
       header = "X-Webhook-Secret",
-      secretScheme = undefined as unknown,
-      requestReconciliation = async () => {},
-      answersProbes = false,
-    } = {},
+      secretScheme,
+      ...others
+    }: {
+      readonly secret?: unknown;
+      readonly sourceAddresses?: unknown;
+      readonly header?: string;
+      readonly secretScheme?: unknown;
+    } & Partial<ReceiverDependencies> = {},
   ): HttpHandler {
     const { secretsManager, createSecret } = made.system;
     const reader = secretReader(secretsManager, createSecret(secret), parseWebhookSecret, { now });
-    return receiver(kind, {
+    return receiverWith(kind, {
       send: singleSender(made.system.sqs),
       overflow: overflowBucket(made.bucket.name),
       queueUrl: made.queueUrl,
       deadLetterQueueUrl: made.deadLetterQueueUrl,
       secretHeader: parseSecretHeader({ secretHeader: header, secretScheme }),
       isAllowedSource: parseSourceAddresses(sourceAddresses),
-      maxBodyBytes,
-      mappedHeaders,
-      credentials: credentialFields(credentialNames),
-      answersProbes,
-      requestReconciliation,
-      readSecret: lastKnown(reader.read, {
-        now,
-        onFallback: (error) => log("WEBHOOK_SECRET_STALE", { reason: error.name }),
-      }),
+      readSecret: reader.read,
       now,
       log,
+      ...others,
     });
   }
 
@@ -116,26 +132,10 @@ export function receiverFixture() {
     expect(await made.bucket.keys()).toEqual([]);
   }
 
-  async function bytesOf({ body }: Envelope): Promise<Buffer> {
-    switch (body.type) {
-      case "text":
-        return Buffer.from(body.text);
-      case "base64":
-        return Buffer.from(body.base64, "base64");
-      case "object": {
-        const content = await made.bucket.bytes(body.key);
-        return body.encoding === "base64" ? Buffer.from(content.toString(), "base64") : content;
-      }
-      case "facts":
-        throw new Error("a receiver writes no facts");
-    }
-  }
-
   return Object.assign(made, {
     receiverOf,
     queued,
     deadLetters,
     expectNothingKept,
-    bytesOf,
   });
 }

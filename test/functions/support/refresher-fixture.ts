@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
-import { refresher } from "../../../functions/refresh/refresher.ts";
+import { type RefresherDependencies, refresher } from "../../../functions/refresh/refresher.ts";
 import {
   type ProviderAnswer,
   startTestProvider,
@@ -15,8 +15,6 @@ import { providerLimits } from "../../support/provider-limits.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 
 export const hour = 3_600;
-
-const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
 
 /**
  * The engine's clock dates versions of a secret: by this time they are older than ten minutes, on any
@@ -35,11 +33,28 @@ export function tokenOf(begunHoursAgo: number, endsInHours: number): Promise<str
 }
 
 /** No call was refused, and each refresh is allowed. */
-export const noRefusals = {
+const noRefusals = {
   read: async () => undefined,
   conclude: async () => undefined,
   claimRefresh: async () => true,
 };
+
+type Given = Pick<RefresherDependencies, "secret" | "api" | "now"> & Partial<RefresherDependencies>;
+
+/** A refresher every quarter of an hour, and what it logs. */
+export function refresherOf(given: Given) {
+  const { log, entries } = keptLog();
+  const run = refresher({
+    refusals: noRefusals,
+    readLifetime: readTokenLifetime,
+    refreshPath: "/refresh",
+    proofPath: "/users",
+    refresh: { marginFraction: 0.5, refreshEveryMinutes: 15 },
+    log,
+    ...given,
+  });
+  return { run, entries };
+}
 
 /** Fixture of the refresher's tests, new for each: the provider, the token's secret, the refresher. */
 export function refresherFixture() {
@@ -87,10 +102,8 @@ export function refresherFixture() {
     made.secret = tokenSecret(made.system.secretsManager, made.secretId);
   }
 
-  function refresherOf() {
-    const kept = keptLog();
-    made.entries = kept.entries;
-    return refresher({
+  function newRun() {
+    const { run, entries } = refresherOf({
       secret: made.secret,
       refusals: {
         ...noRefusals,
@@ -100,13 +113,10 @@ export function refresherFixture() {
         },
       },
       api: new ProviderApi(made.remote.url, providerLimits, () => made.now),
-      readLifetime: readTokenLifetime,
-      refreshPath: "/refresh",
-      proofPath: "/users",
-      refresh: settings,
       now: () => made.now,
-      log: kept.log,
     });
+    made.entries = entries;
+    return run;
   }
 
   /** Logged codes without that of the token's lifetime, which has its own test. */
@@ -120,7 +130,7 @@ export function refresherFixture() {
   return Object.assign(made, {
     setByHand,
     withSecret,
-    refresherOf,
+    newRun,
     codes,
     calls,
     currentToken,

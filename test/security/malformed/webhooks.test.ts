@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import { bodyText, type OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import type { Outgoing } from "../../../adapters/sqs/sqs-sender.ts";
+import { bodyText } from "../../../adapters/s3/overflow-bucket.ts";
 import { parseWebhookSecret, valueOfKind, writeWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { identify, readEnvelope, writeEnvelope } from "../../../domain/event/envelope.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
@@ -11,11 +10,12 @@ import { headerText } from "../../../domain/event/mapping-source.ts";
 import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";
 import { readTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { eraseTask, readEraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
-import { receiver } from "../../../functions/receive/receiver.ts";
-import { consumer } from "../../../functions/store/consumer.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { parseMappingPart, SettingsError } from "../../../lib/settings/settings.ts";
+import { consumerWith } from "../../functions/support/consumer-fixture.ts";
 import { context, httpEvent, sqsEvent } from "../../functions/support/lambda.ts";
+import { receiverWith } from "../../functions/support/receiver-fixture.ts";
+import { places } from "../places.ts";
 import { expectCleanPrototypes, failsAsSaid, near } from "./near.ts";
 
 const secret = "the-secret";
@@ -45,23 +45,6 @@ const bodies = near(
 const credentials = credentialFields(defaultCredentialFields);
 afterAll(expectCleanPrototypes);
 
-/** A bucket and queues in memory. */
-function places() {
-  const objects = new Map<string, Uint8Array>();
-  const get = async (key: string) => objects.get(key) ?? new Uint8Array();
-  const overflow: OverflowBucket = {
-    put: async (key, content) => void objects.set(key, Buffer.from(content)),
-    get,
-    find: async (key) => objects.get(key),
-  };
-  const sent: Record<"queue" | "dead", Outgoing[]> = { queue: [], dead: [] };
-  const send = async (queue: string, messages: readonly Outgoing[]) => {
-    sent[queue === "dead" ? "dead" : "queue"].push(...messages);
-    return messages.map(() => undefined);
-  };
-  return { overflow, send, deadLetterQueueUrl: "dead", log: () => undefined, sent };
-}
-
 describe("a webhook, whatever it is made of", () => {
   const requests = fc.record({
     kind: fc.constantFrom(...webhookKinds),
@@ -85,18 +68,8 @@ describe("a webhook, whatever it is made of", () => {
         // API Gateway passes texts; other bytes are in base64.
         const raw = isText ? Buffer.from(bytes.toString("utf8")) : bytes;
         const mappedHeaders = ["ce-id", "x-event"];
-        const receive = receiver(kind, {
-          ...{
-            ...common,
-            queueUrl: "queue",
-            secretHeader: { name: "x-webhook-secret" },
-            answersProbes: false,
-            requestReconciliation: async () => undefined,
-            isAllowedSource: () => true,
-          },
-          ...{ maxBodyBytes, mappedHeaders, credentials, readSecret: async () => ({ current: secret }) },
-          now: () => new Date(at),
-        });
+        const limits = { maxBodyBytes, mappedHeaders, readSecret: async () => ({ current: secret }) };
+        const receive = receiverWith(kind, { ...common, ...limits });
         const all = { ...headers, "x-webhook-secret": presented };
         const body = isText ? raw.toString("utf8") : raw;
         const { statusCode } = await receive(httpEvent({ headers: all, body }), context);
@@ -134,8 +107,8 @@ describe("a webhook, whatever it is made of", () => {
         }
         const stored: unknown[] = [];
         const mapping = { ...defaultMapping[kind], eventId: { header: "ce-id" } };
-        const store = consumer({
-          ...{ ...common, mapping, search: jmespathSearch, recordCanary: async () => undefined },
+        const store = consumerWith({
+          ...{ ...common, mapping },
           record: async (receipts) => receipts.map((one) => (stored.push(one) === 1 ? "first" : "duplicate")),
         });
         const event = sqsEvent([{ MessageId: "1", Body: message?.body ?? "" }]);
