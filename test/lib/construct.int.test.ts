@@ -1,32 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Aspects, CfnOutput, CfnResource, type Environment, Stack, Tags } from "aws-cdk-lib";
-import { Match, Template } from "aws-cdk-lib/assertions";
+import { Aspects, CfnOutput, CfnResource, Stack, Tags } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as kms from "aws-cdk-lib/aws-kms";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { afterAll, describe, expect, it } from "vitest";
-import { IncomeEvents, type PipelineOptions } from "../../lib/construct/income-events.ts";
+import { IncomeEvents } from "../../lib/construct/income-events.ts";
+import { pipelinesIn, resourcesOf } from "../../packages/cli/core/pipelines.ts";
 import { messageOf, settingsInError } from "./settings/settings-in-error.ts";
-import { productionSettings, quickApp } from "./synthesized.ts";
+import { addTo, appWith, productionSettings, quickApp } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
 const inRegion = { region: "eu-central-1" };
 const minimal = { production: false, subscribers: [{ name: "billing" }] };
-
-/** A stack of an app with pipelines in it. */
-function appWith(fill: (stack: Stack, add: Add) => void, env?: Environment) {
-  const app = quickApp();
-  const stack = new Stack(app, "Mine", env && { env });
-  fill(stack, (id, written, options = {}) => {
-    return new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written, ...options });
-  });
-  return Template.fromStack(stack);
-}
-
-type Add = (id: string, written: object, options?: Partial<PipelineOptions>) => IncomeEvents;
 
 describe("the construct in a stack of an app", () => {
   it("can be added twice, without a shared name, output or metric", () => {
@@ -42,6 +31,24 @@ describe("the construct in a stack of an app", () => {
     const logGroups = Object.values(template.findResources("AWS::Logs::LogGroup"));
     const names = logGroups.map(({ Properties }) => JSON.stringify(Properties.LogGroupName)).filter(Boolean);
     expect(new Set(names).size).toBe(2);
+  });
+
+  it("distinguishes the logs and alarms of a stack's pipelines by the prefix of their outputs", () => {
+    const ids = ["Payroll", "PayrollTest"];
+    const templateWith = (given: readonly string[]) =>
+      appWith((_, add) => given.forEach((id) => void add(id, minimal)));
+    const [template, alone] = [templateWith(ids), templateWith(["Payroll"])];
+    const names = Object.keys(template.findOutputs("*"));
+    const pipelines = pipelinesIn("Mine", Object.fromEntries(names.map((name) => [name, "told"])));
+    expect(pipelines.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    for (const type of ["AWS::Logs::LogGroup", "AWS::CloudWatch::Alarm"]) {
+      const all = Object.keys(template.findResources(type));
+      const count = Object.keys(alone.findResources(type)).length;
+      expect(count).toBeGreaterThan(5);
+      const own = pipelines.map((pipeline) => all.filter((id) => resourcesOf(pipeline, pipelines).test(id)));
+      expect(own.map(({ length }) => length)).toEqual([count, count]);
+      expect(own.flat().toSorted()).toEqual(all.toSorted());
+    }
   });
 
   it("protects its table in production, and leaves the protection of the app's stack alone", () => {
@@ -104,29 +111,9 @@ describe("the construct in a stack of an app", () => {
     expect(both).toThrow("encryption.keyArn: is another one than encryptionKey; leave one of them out");
   });
 
-  it("tags its resources as the app requests, and exposes metrics without alarms of its own", () => {
-    const template = appWith((stack, add) => {
-      const events = add("Events", minimal);
-      Tags.of(events).add("team", "income");
-      events.metricEventsStored().createAlarm(stack, "Quiet", { threshold: 1, evaluationPeriods: 1 });
-      events.metricDeadLetters().createAlarm(stack, "Dead", { threshold: 1, evaluationPeriods: 1 });
-    });
-    const queues = Object.values(template.findResources("AWS::SQS::Queue"));
-    for (const { Properties } of queues)
-      expect(Properties.Tags).toContainEqual({ Key: "team", Value: "income" });
-    template.hasResourceProperties("AWS::CloudWatch::Alarm", {
-      MetricName: "EventsStored",
-      Namespace: "Mine-Events",
-    });
-    template.hasResourceProperties("AWS::Logs::MetricFilter", {
-      MetricTransformations: [{ MetricName: "EventsStored", MetricNamespace: "Mine-Events" }],
-    });
-  });
-
   it("has a topic whose display name fits, in a stack with a long name", () => {
     const stack = new Stack(quickApp(), "Stack".repeat(25));
-    const written = { ...minimal, alarms: { emails: ["ops@example.com"] } };
-    new IncomeEvents(stack, "Events", { stage: "test", where: "the test", codeOf, written });
+    addTo(stack)("Events", { ...minimal, alarms: { emails: ["ops@example.com"] } });
     const [topic] = Object.values(Template.fromStack(stack).findResources("AWS::SNS::Topic"));
     // SNS's maximum.
     expect(topic?.Properties.DisplayName).toHaveLength(100);
@@ -168,8 +155,9 @@ describe("the construct in a stack of an app", () => {
       events.addSubscriber({ name: "late" });
     });
     expect([...seen].sort()).toEqual(Object.keys(template.toJSON().Resources).sort());
-    for (const { Properties } of Object.values(template.findResources("AWS::Lambda::Function")))
-      expect(Properties.Tags).toContainEqual({ Key: "team", Value: "income" });
+    for (const type of ["AWS::Lambda::Function", "AWS::SQS::Queue"])
+      for (const { Properties } of Object.values(template.findResources(type)))
+        expect(Properties.Tags).toContainEqual({ Key: "team", Value: "income" });
   });
 
   it("gives metrics of the pipeline and of each subscriber, on which an app puts alarms of its own", () => {
@@ -177,6 +165,7 @@ describe("the construct in a stack of an app", () => {
       const events = add("Events", minimal);
       const billing = events.subscriber("billing");
       const metrics = {
+        Stored: events.metricEventsStored(),
         Again: events.metricDuplicateEvents(),
         Oldest: events.metricOldestEvent(),
         Letters: billing.metricDeadLetters(),
@@ -190,7 +179,14 @@ describe("the construct in a stack of an app", () => {
       Object.entries(template.findResources("AWS::CloudWatch::Alarm")).find(([id]) =>
         id.startsWith(name),
       )?.[1].Properties;
-    expect(alarmOf("Again")).toMatchObject({ MetricName: "DuplicateEvents", Namespace: "Mine-Events" });
+    for (const [name, MetricName] of [
+      ["Stored", "EventsStored"],
+      ["Again", "DuplicateEvents"],
+    ] as const) {
+      expect(alarmOf(name)).toMatchObject({ MetricName, Namespace: "Mine-Events" });
+      const MetricTransformations = [{ MetricName, MetricNamespace: "Mine-Events" }];
+      template.hasResourceProperties("AWS::Logs::MetricFilter", { MetricTransformations });
+    }
     expect(JSON.stringify(alarmOf("Oldest").Metrics)).toContain("ApproximateAgeOfOldestMessage");
     const queueOf = (name: string) => JSON.stringify(alarmOf(name).Dimensions);
     expect(queueOf("Letters")).toContain("EventsSubscriberBillingDeadLetters");
@@ -217,25 +213,7 @@ describe("the construct in a stack of an app", () => {
     expect(outputOf("Topic")).toEqual(outputOf("EventsAlarmTopicArn"));
   });
 
-  it("lets consumers decrypt with the app's own key as well", () => {
-    const template = appWith((stack, add) => {
-      const events = add("Events", minimal, { encryptionKey: new kms.Key(stack, "Key") });
-      const reader = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
-      events.subscriber("billing").grantConsume(reader);
-    }, inRegion);
-    const [[, policy] = []] = Object.entries(template.findResources("AWS::IAM::Policy")).filter(([id]) =>
-      id.startsWith("Reader"),
-    );
-    const statements: readonly object[] = policy?.Properties.PolicyDocument.Statement;
-    expect(statements).toContainEqual(
-      expect.objectContaining({
-        Action: "kms:Decrypt",
-        Resource: { "Fn::GetAtt": [expect.stringMatching(/^Key/), "Arn"] },
-      }),
-    );
-  });
-
-  it("lets consumers decrypt with former keys, besides the app's own", () => {
+  it("lets consumers decrypt with the app's own key, and with former ones", () => {
     const former = "arn:aws:kms:eu-central-1:123456789012:key/7c9e6679-7425-40de-944b-e07fc1f90ae7";
     const template = appWith((stack, add) => {
       const settings = { ...minimal, encryption: { previousKeyArns: [former] } };
@@ -243,12 +221,12 @@ describe("the construct in a stack of an app", () => {
       const reader = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       events.subscriber("billing").grantConsume(reader);
     }, inRegion);
-    template.hasResourceProperties("AWS::IAM::Policy", {
-      PolicyName: Match.stringLikeRegexp("^Reader"),
-      PolicyDocument: {
-        Statement: Match.arrayWith([{ Action: "kms:Decrypt", Effect: "Allow", Resource: former }]),
-      },
-    });
+    const [[, policy] = []] = Object.entries(template.findResources("AWS::IAM::Policy")).filter(([id]) =>
+      id.startsWith("Reader"),
+    );
+    const statements: readonly object[] = policy?.Properties.PolicyDocument.Statement;
+    for (const Resource of [former, { "Fn::GetAtt": [expect.stringMatching(/^Key/), "Arn"] }])
+      expect(statements).toContainEqual(expect.objectContaining({ Action: "kms:Decrypt", Resource }));
   });
 
   it.each([

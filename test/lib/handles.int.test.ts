@@ -3,21 +3,14 @@ import { Match, Template } from "aws-cdk-lib/assertions";
 import * as acm from "aws-cdk-lib/aws-certificatemanager";
 import { TextWidget } from "aws-cdk-lib/aws-cloudwatch";
 import * as iam from "aws-cdk-lib/aws-iam";
-import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as route53 from "aws-cdk-lib/aws-route53";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
-import { IncomeEvents } from "../../lib/construct/income-events.ts";
-import { productionSettings, quickApp } from "./synthesized.ts";
+import { addTo, productionSettings, quickApp } from "./synthesized.ts";
 
-const codeOf = () => lambda.Code.fromInline("// stand-in");
-const inTest = { stage: "test", where: "the test", codeOf };
 const stackWith = (...pipelines: readonly (readonly [id: string, written: object])[]) => {
   const stack = new Stack(quickApp(), "Mine");
-  const made = pipelines.map(
-    ([id, written]) => new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written }),
-  );
-  return { stack, made };
+  return { stack, made: pipelines.map(([id, written]) => addTo(stack)(id, written)) };
 };
 
 test("others of the app refer to the table, the API and its name", () => {
@@ -91,12 +84,7 @@ test("a certificate and a hosted zone of the app are taken, and the name leads t
     zoneName: "example.com",
   });
   const certificate = new acm.Certificate(stack, "Certificate", { domainName: customDomain.name });
-  new IncomeEvents(stack, "Events", {
-    ...inTest,
-    written: { production: false, webhooks: { customDomain } },
-    hostedZone,
-    certificate,
-  });
+  addTo(stack)("Events", { production: false, webhooks: { customDomain } }, { hostedZone, certificate });
   const template = Template.fromStack(stack);
   template.hasResourceProperties("AWS::ApiGatewayV2::DomainName", {
     DomainNameConfigurations: [{ CertificateArn: { Ref: Match.stringLikeRegexp("^Certificate") } }],
@@ -126,23 +114,17 @@ test.each([
     "arn:aws:acm:eu-west-1:1:certificate/1",
   );
   const given = "customDomain" in webhooks ? { hostedZone, certificate } : { hostedZone };
-  expect(
-    () =>
-      new IncomeEvents(stack, "Events", { ...inTest, written: { production: false, webhooks }, ...given }),
-  ).toThrow(refusal);
+  expect(() => addTo(stack)("Events", { production: false, webhooks }, given)).toThrow(refusal);
 });
 
 test("durations, sizes, principals and ARNs that are known at deploy time are settings as CDK writes them", () => {
   const stack = new Stack(quickApp(), "Mine");
   const topicArn = new sns.Topic(stack, "Topic").topicArn;
-  const events = new IncomeEvents(stack, "Events", {
-    ...inTest,
-    written: {
-      production: false,
-      alarms: { topicArn },
-      retention: { logsDays: Duration.days(14) },
-      functions: { fetch: { memoryMb: Size.gibibytes(2), timeoutSeconds: Duration.minutes(2) } },
-    },
+  const events = addTo(stack)("Events", {
+    production: false,
+    alarms: { topicArn },
+    retention: { logsDays: Duration.days(14) },
+    functions: { fetch: { memoryMb: Size.gibibytes(2), timeoutSeconds: Duration.minutes(2) } },
   });
   events.addSubscriber({
     name: "risk",
@@ -189,8 +171,7 @@ test.each([
     /subscribers.0.principals.0: is known at deploy time only; .* or write an account's 12 digits/,
   ],
 ])("refuses %s", (_, settings, refusal) => {
-  const props = { ...inTest, written: { production: false, ...settings } };
-  expect(() => new IncomeEvents(new Stack(quickApp(), "Mine"), "Events", props)).toThrow(refusal);
+  expect(() => stackWith(["Events", { production: false, ...settings }])).toThrow(refusal);
 });
 
 test.each([
@@ -203,8 +184,7 @@ test.each([
   const user = new iam.User(stack, "User");
   const literal = "arn:aws:iam::111122223333:role/r";
   const subscribers = [{ name: "risk", documents: "inline", principals: [role, literal] }];
-  const written = { production: false, reading, subscribers };
-  new IncomeEvents(stack, "Events", { ...inTest, written }).addSubscriber({
+  addTo(stack)("Events", { production: false, reading, subscribers }).addSubscriber({
     name: "later",
     documents: "inline",
     principals: [user],
@@ -234,7 +214,7 @@ test("a role of the app in another account is refused with the remedy", () => {
   const role = new iam.Role(elsewhere, "Role", { assumedBy: new iam.AccountRootPrincipal() });
   const stack = new Stack(app, "Mine", { env: { ...env, account: "111122223333" } });
   const written = { production: false, subscribers: [{ name: "risk", principals: [role] }] };
-  expect(() => new IncomeEvents(stack, "Events", { ...inTest, written })).toThrow(
+  expect(() => addTo(stack)("Events", written)).toThrow(
     /Elsewhere.Role is in the account 210987654321, .*write its ARN as the principal/,
   );
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { unreadDocuments } from "../../domain/message/document-reference.ts";
-import { readingModeIn } from "../../domain/read/route.ts";
 import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
 import { production, targetOf } from "./synthesized-stages.ts";
 
@@ -84,14 +83,4 @@ it("creates no read function if messages contain the documents, and the relay fa
   expect(Object.keys(stack.outputs)).not.toContain("DocumentsFunctionArn");
   const { Environment } = stack.withId("RelayChangesFunction").Properties;
   expect(Object(Environment).Variables).toMatchObject({ DOCUMENTS_URL: unreadDocuments });
-});
-
-it.each([
-  ["eu-central-2", "invoke"],
-  ["il-central-1", "invoke"],
-  ["eu-central-1", "url"],
-  [undefined, "url"],
-] as const)("uses what the region supports, unless the settings choose: %s: %s", (region, expected) => {
-  expect(readingModeIn(region)).toBe(expected);
-  expect(readingModeIn(region, "none")).toBe("none");
 });

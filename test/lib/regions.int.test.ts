@@ -2,18 +2,18 @@ import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { expect, test } from "vitest";
-import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { quickApp } from "./synthesized.ts";
+import { addTo, quickApp } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
 const inTest = { stage: "test", where: "the test", codeOf };
 const inRegion =
   (region?: string, settings = {}) =>
-  () => {
-    const stack = new Stack(quickApp(), "Mine", region === undefined ? {} : { env: { region } });
-    return new IncomeEvents(stack, "Events", { ...inTest, written: { production: false, ...settings } });
-  };
+  () =>
+    addTo(new Stack(quickApp(), "Mine", region === undefined ? {} : { env: { region } }))("Events", {
+      production: false,
+      ...settings,
+    });
 
 test.each([
   ["cn-north-1", "China"],
@@ -32,6 +32,8 @@ test.each(["ca-central-1", undefined])("a stack in %s is taken", (region) => {
 
 test.each([
   ["ca-west-1, which has none", "ca-west-1", 0],
+  ["eu-central-2, which has none", "eu-central-2", 0],
+  ["il-central-1, which has none", "il-central-1", 0],
   ["eu-central-1", "eu-central-1", 1],
   ["a region that is not known", undefined, 1],
 ])("uses a function URL by default where they exist: a stack in %s", (_, region, urls) => {

@@ -1,23 +1,12 @@
 import { Stack } from "aws-cdk-lib";
-import { Template } from "aws-cdk-lib/assertions";
+import type { Template } from "aws-cdk-lib/assertions";
 import * as iam from "aws-cdk-lib/aws-iam";
-import * as lambda from "aws-cdk-lib/aws-lambda";
 import { describe, expect, it } from "vitest";
-import { IncomeEvents } from "../../lib/construct/income-events.ts";
-import { quickApp } from "./synthesized.ts";
+import { appWith } from "./synthesized.ts";
 
-const codeOf = () => lambda.Code.fromInline("// stand-in");
 const minimal = { production: false, subscribers: [{ name: "billing" }] };
 
-/** A stack of an app with a pipeline in it. */
-function appWith(fill: (stack: Stack, add: (id: string, written: object) => IncomeEvents) => void) {
-  const stack = new Stack(quickApp(), "Mine");
-  fill(
-    stack,
-    (id, written) => new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written }),
-  );
-  return Template.fromStack(stack);
-}
+const reader = (stack: Stack) => new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
 
 type Statement = { readonly Action: string | readonly string[]; readonly Resource: object };
 
@@ -31,7 +20,7 @@ function statementsOf(template: Template, role: string): readonly Statement[] {
 describe("a grant of a subscriber", () => {
   it("grants a role what its subscriber needs to consume and to read documents, and nothing else", () => {
     const template = appWith((stack, add) => {
-      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      const role = reader(stack);
       const subscriber = add("Events", minimal).subscriber("billing");
       subscriber.grantConsume(role);
       subscriber.grantReadDocuments(role);
@@ -56,8 +45,7 @@ describe("a grant of a subscriber", () => {
 
   it("lets a role that reads documents invoke the function by its URL alone, whatever else the role may do", () => {
     const template = appWith((stack, add) => {
-      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
-      add("Events", minimal).subscriber("billing").grantReadDocuments(role);
+      add("Events", minimal).subscriber("billing").grantReadDocuments(reader(stack));
     });
     const invoking = statementsOf(template, "Reader").filter(
       ({ Action }) => Action === "lambda:InvokeFunction",
@@ -70,10 +58,9 @@ describe("a grant of a subscriber", () => {
 
   it("lets a role invoke only the alias of its subscriber, if documents are read that way", () => {
     const template = appWith((stack, add) => {
-      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       add("Events", { ...minimal, reading: "invoke" })
         .subscriber("billing")
-        .grantReadDocuments(role);
+        .grantReadDocuments(reader(stack));
     });
     const [only, ...others] = statementsOf(template, "Reader");
     expect([only?.Action, others]).toEqual(["lambda:InvokeFunction", []]);
@@ -82,10 +69,9 @@ describe("a grant of a subscriber", () => {
 
   it("grants no reading if messages contain the documents", () => {
     appWith((stack, add) => {
-      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       const subscribers = [{ name: "billing", documents: "inline" }];
       const billing = add("Events", { ...minimal, subscribers, reading: "none" }).subscriber("billing");
-      expect(() => billing.grantReadDocuments(role)).toThrow("messages hold them");
+      expect(() => billing.grantReadDocuments(reader(stack))).toThrow("messages hold them");
     });
   });
 
@@ -95,7 +81,7 @@ describe("a grant of a subscriber", () => {
         production: false,
         subscribers: [{ name: "billing" }, { name: "risk", principals: ["210987654321"] }],
       });
-      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      const role = reader(stack);
       events.subscriber("billing").grantReadDocuments(role);
       events.subscriber("billing").grantReadDocuments(role);
       const elsewhere = new Stack(stack, "Elsewhere");

@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { App, type AppProps } from "aws-cdk-lib";
+import { App, type AppProps, type Environment, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { z } from "zod";
+import { IncomeEvents, type PipelineOptions } from "../../lib/construct/income-events.ts";
 import type { CodeOf } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 
@@ -111,6 +113,22 @@ export function quickApp(props: Pick<AppProps, "outdir"> = {}): App {
     treeMetadata: false,
     context: { "aws:cdk:disable-stack-trace": true },
   });
+}
+
+export type AddPipeline = (id: string, written: object, options?: Partial<PipelineOptions>) => IncomeEvents;
+
+/** Adds pipelines with stand-in code to a stack. */
+export function addTo(stack: Stack): AddPipeline {
+  const codeOf: CodeOf = () => lambda.Code.fromInline("// stand-in");
+  return (id, written, options) =>
+    new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written, ...options });
+}
+
+/** A stack of an app with pipelines in it, as CloudFormation gets it. */
+export function appWith(fill: (stack: Stack, add: AddPipeline) => void, env?: Environment): Template {
+  const stack = new Stack(quickApp(), "Mine", env && { env });
+  fill(stack, addTo(stack));
+  return Template.fromStack(stack);
 }
 
 /** A logical id without CDK's hash. */
