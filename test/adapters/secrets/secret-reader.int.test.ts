@@ -1,6 +1,9 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  briefRequests,
   keptForInSeconds,
+  lastKnown,
   type SecretReader,
   secretReader,
 } from "../../../adapters/secrets/secret-reader.ts";
@@ -101,4 +104,92 @@ test("a failed read does not replace the value of a later one", async () => {
   const before = reads();
   expect(await reader.read()).toBe("parsed first");
   expect(reads()).toBe(before);
+});
+
+describe("the last known value", () => {
+  const client = new SecretsManagerClient({ ...system.access, ...briefRequests });
+  afterAll(() => client.destroy());
+  let fallbacks: string[];
+  let read: () => Promise<string>;
+  let mend: () => void;
+  beforeEach(() => {
+    fallbacks = [];
+    mend = () => undefined;
+    time = 0;
+    const now = () => new Date(time);
+    const onFallback = (error: Error) => fallbacks.push(error.name);
+    read = lastKnown(secretReader(client, secretId, parse, { now }).read, { now, onFallback });
+  });
+  afterEach(() => mend());
+  const readAt = (seconds: number) => {
+    time = seconds * 1000;
+    return read();
+  };
+  const failWith = (status: number, errorType: string) =>
+    system.intercept(async ({ action }, phase) =>
+      phase === "before" && action === "secretsmanager:GetSecretValue"
+        ? { status, errorType, message: "injected by the test" }
+        : undefined,
+    );
+
+  test.each([
+    ["InternalServiceError", () => failWith(500, "InternalServiceError")],
+    ["ThrottlingException", () => failWith(400, "ThrottlingException")],
+    ["TimeoutError", () => system.intercept(() => new Promise(() => undefined))],
+  ])(
+    "the last known value serves for 15 minutes while Secrets Manager answers %s",
+    async (name, fail) => {
+      expect(await readAt(0)).toBe("parsed first");
+      mend = fail();
+      expect(await readAt(60)).toBe("parsed first");
+      expect(await readAt(899)).toBe("parsed first");
+      expect(fallbacks).toEqual([name, name]);
+      await expect(readAt(900)).rejects.toMatchObject({ name });
+    },
+    20_000,
+  );
+
+  test("an unavailable Secrets Manager is called every 10 seconds, not for each webhook", async () => {
+    await readAt(0);
+    mend = system.fail("secretsmanager:GetSecretValue");
+    const before = reads();
+    for (const seconds of [60, 61, 69.9, 70, 75]) expect(await readAt(seconds)).toBe("parsed first");
+    expect(fallbacks).toHaveLength(2);
+    expect(reads() - before).toBe(2 * briefRequests.maxAttempts);
+  });
+
+  test("a rotation takes effect within a minute of Secrets Manager's return", async () => {
+    await readAt(0);
+    mend = system.fail("secretsmanager:GetSecretValue");
+    await readAt(300);
+    mend();
+    rotate("second");
+    expect(await readAt(310)).toBe("parsed second");
+  });
+
+  test.each<[string, string, () => () => void]>([
+    ["a refusal", "AccessDeniedException", () => failWith(400, "AccessDeniedException")],
+    ["a secret that is gone", "ResourceNotFoundException", () => failWith(400, "ResourceNotFoundException")],
+    [
+      "a value that can't be parsed",
+      "PermanentFailure",
+      () => {
+        rotate("broken");
+        return () => undefined;
+      },
+    ],
+  ])("%s invalidates the last known value at once, even for a later outage", async (_, name, fail) => {
+    await readAt(0);
+    mend = fail();
+    await expect(readAt(60)).rejects.toMatchObject({ name });
+    mend();
+    mend = system.fail("secretsmanager:GetSecretValue");
+    await expect(readAt(61)).rejects.toMatchObject({ $fault: "server" });
+    expect(fallbacks).toEqual([]);
+  });
+
+  test("without a known value, an outage is a failure", async () => {
+    mend = system.fail("secretsmanager:GetSecretValue");
+    await expect(readAt(0)).rejects.toMatchObject({ $fault: "server" });
+  });
 });

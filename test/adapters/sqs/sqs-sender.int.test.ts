@@ -1,6 +1,11 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { type Outgoing, singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
+import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
+import { batchingSender, type Outgoing, singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { CountdownLatch } from "../../../functions/fetch/fetcher.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem } from "../../support/engines.ts";
 
 let queueUrl: string;
@@ -13,7 +18,7 @@ beforeEach(async () => {
 
 const send = (messages: readonly Outgoing[]) => sqsSender(system.sqs)(queueUrl, messages);
 const requests = () => system.calls().get("test sqs:SendMessageBatch") ?? 0;
-const bodies = async () => (await system.drain(queueUrl)).map(({ Body }) => Body);
+const bodies = async (url = queueUrl) => (await system.drain(url)).map(({ Body }) => Body).toSorted();
 const numbered = (count: number, filler = "") =>
   Array.from({ length: count }, (_, index) => ({ body: `${index}${filler}` }));
 
@@ -34,11 +39,8 @@ test.each([
   [95, 10],
 ])("%i small messages are sent in %i requests of ten", async (count, expected) => {
   expect(await requestsFor(numbered(count))).toBe(expected);
-  expect((await bodies()).toSorted()).toEqual(
-    numbered(count)
-      .map(({ body }) => body)
-      .toSorted(),
-  );
+  const sent = numbered(count).map(({ body }) => body);
+  expect(await bodies()).toEqual(sent.toSorted());
 });
 
 describe("messages that together are over 1 MiB are sent in several requests:", () => {
@@ -60,7 +62,7 @@ describe("messages that together are over 1 MiB are sent in several requests:", 
 test("a message over the limit is reported alone, and the others are sent", async () => {
   const results = await send([{ body: "a" }, { body: "x".repeat(1_048_577) }, { body: "b" }]);
   expect(results).toEqual([undefined, expect.objectContaining({ type: "retryable" }), undefined]);
-  expect((await bodies()).toSorted()).toEqual(["a", "b"]);
+  expect(await bodies()).toEqual(["a", "b"]);
 });
 
 test("each message has its own delay, and its own reason as an attribute", async () => {
@@ -200,4 +202,65 @@ describe("a sender of single messages", () => {
     expect(refused).toMatchObject({ reason: expect.stringMatching(/./) });
     expect(await bodies()).toEqual(["a"]);
   });
+});
+
+describe("messages that several send to a queue at the same time", () => {
+  test("share one request", async () => {
+    const send = batchingSender(sqsSender(system.sqs));
+    const before = requests();
+    const outcomes = await Promise.all([
+      send(queueUrl, [{ body: "a" }]),
+      send(queueUrl, []),
+      send(queueUrl, [{ body: "b" }, { body: "c" }]),
+    ]);
+    expect(outcomes).toEqual([[undefined], [], [undefined, undefined]]);
+    expect(requests() - before).toBe(1);
+    expect(await bodies()).toEqual(["a", "b", "c"]);
+  });
+
+  test("share one request if the first sender waits for the other", async () => {
+    const send = batchingSender(sqsSender(system.sqs));
+    const before = requests();
+    const latch = new CountdownLatch(["first", "last"]);
+    const quick = send(queueUrl, [{ body: "a" }], () => latch.wait("first", 3_600_000));
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([quick, send(queueUrl, [{ body: "b" }], () => latch.wait("last", 3_600_000))]);
+    expect(requests() - before).toBe(1);
+  });
+
+  test("use separate requests for different queues", async () => {
+    const send = batchingSender(sqsSender(system.sqs));
+    const other = await system.createQueue();
+    await Promise.all([send(queueUrl, [{ body: "a" }]), send(other, [{ body: "b" }])]);
+    expect([await bodies(), await bodies(other)]).toEqual([["a"], ["b"]]);
+  });
+
+  test("each get their own outcome", async () => {
+    const refused = { type: "retryable", reason: "no", delayInSeconds: 0 } as const;
+    const send = batchingSender(async (_, messages) =>
+      messages.map(({ body }) => (body === "bad" ? refused : undefined)),
+    );
+    const outcomes = await Promise.all([send("queue", [{ body: "good" }]), send("queue", [{ body: "bad" }])]);
+    expect(outcomes).toEqual([[undefined], [refused]]);
+  });
+});
+
+const trace = "Root=1-5e6722a7-cc2ae14db7ae98d0da47aeab;Parent=53995c3f42cd8ad8;Sampled=1";
+
+test("the trace of an invocation goes along with each call to AWS, for SQS to carry it on", async () => {
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "test");
+  vi.stubEnv("_X_AMZN_TRACE_ID", trace);
+  const seen: unknown[] = [];
+  const service = await startTestProvider();
+  service.answer = ({ headers }) => {
+    seen.push(headers["x-amzn-trace-id"]);
+    return { json: { Responses: [{}] } };
+  };
+  const endpoint = service.url;
+  const access = { ...system.access, endpoint };
+  await sqsSender(new SQSClient(access))(`${endpoint}/000000000000/queue`, [{ body: "{}" }]);
+  await linkTable(batchingWriter(new DynamoDBClient(access), "table"))("user", "account");
+  await service.close();
+  vi.unstubAllEnvs();
+  expect(seen).toEqual([trace, trace]);
 });
