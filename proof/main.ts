@@ -21,7 +21,7 @@ const programs: Readonly<Record<string, readonly [shows: string, command: string
   ],
   conformance: [
     "The sandbox keeps each statement of the income-data service's interface.",
-    `${vitest} test/docs/conformance test/packages/sandbox`,
+    `${vitest} test/docs/named-tests test/packages/sandbox`,
   ],
   field: [
     "Webhooks and answers from public bug reports are handled correctly.",

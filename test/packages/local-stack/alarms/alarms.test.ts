@@ -272,19 +272,6 @@ test("outside of the hours of the week that an alarm names its value is 1", () =
     expect(valueAt(end), end).toBeUndefined();
 });
 
-test("what a service reports is counted for the metric that is watched, and for no other", () => {
-  const [metric] = failing.metrics;
-  const throttles = { namespace: "AWS/Lambda", name: "Throttles", dimensions: { FunctionName: "store" } };
-  const running = started([
-    { ...failing, metrics: [{ ...throttles, statistic: "Sum" }], evaluationPeriods: 1 },
-  ]);
-  running.record({ ...throttles, dimensions: { FunctionName: "other" } }, 1);
-  if (metric !== undefined) running.record(metric, 1);
-  expect(running.values("Failing")).toEqual([undefined]);
-  running.record(throttles, 2);
-  expect(running.values("Failing")).toEqual([2]);
-});
-
 const counting: MetricFilterPlan = { ...refusedFilter, value: { field: "count" } };
 const counted: AlarmPlan = {
   ...refused,

@@ -9,12 +9,9 @@ export const handler = "export const handler = async () => null;";
 
 export const place = { region: "eu-central-1", account: "000000000000" };
 
-export async function planned(
-  resources: Resources,
-  more: Partial<AssemblySource> & { parameters?: Record<string, string> } = {},
-): Promise<StackPlan> {
+export async function planned(resources: Resources, more: Partial<AssemblySource> = {}): Promise<StackPlan> {
   await using assembly = await writeAssembly({ resources, assets: { Work: handler }, ...more });
-  return planStack(readAssembly(assembly.directory), { ...place, parameters: more.parameters ?? {} });
+  return planStack(readAssembly(assembly.directory), place);
 }
 
 /** "logical id: what" of everything that keeps the resources from running. */

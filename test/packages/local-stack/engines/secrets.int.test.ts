@@ -22,6 +22,7 @@ const { secrets: client } = clients(system, system.operator);
 const first = "first-version-00000000000000000000";
 const second = "second-version-0000000000000000000";
 const third = "third-version-00000000000000000000";
+const [current, previous, pending] = ["AWSCURRENT", "AWSPREVIOUS", "AWSPENDING"] as const;
 
 /** A secret whose AWSCURRENT is `first`. */
 async function newSecret(): Promise<string> {
@@ -31,170 +32,141 @@ async function newSecret(): Promise<string> {
   return Name;
 }
 
-async function put(
-  SecretId: string,
-  ClientRequestToken: string,
-  SecretString: string,
-  VersionStages?: string[],
-) {
-  return client.send(
-    new PutSecretValueCommand({ SecretId, ClientRequestToken, SecretString, VersionStages }),
-  );
+const read = (SecretId: string, input: object = {}) =>
+  client.send(new GetSecretValueCommand({ SecretId, ...input }));
+
+async function put(SecretId: string, ClientRequestToken: string, ...VersionStages: string[]) {
+  const value = { [first]: "changed", [second]: "two", [third]: "three" }[ClientRequestToken];
+  const stages = VersionStages.length > 0 && { VersionStages };
+  const input = { SecretId, ClientRequestToken, SecretString: value, ...stages };
+  return client.send(new PutSecretValueCommand(input));
 }
 
-async function move(
-  SecretId: string,
-  VersionStage: string,
-  MoveToVersionId?: string,
-  RemoveFromVersionId?: string,
-) {
-  const input = { SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId };
+async function move(SecretId: string, VersionStage: string, to?: string, from?: string) {
+  const input = { SecretId, VersionStage, MoveToVersionId: to, RemoveFromVersionId: from };
   return client.send(new UpdateSecretVersionStageCommand(input));
 }
 
-async function stages(SecretId: string): Promise<Record<string, string[]> | undefined> {
-  return (await client.send(new DescribeSecretCommand({ SecretId }))).VersionIdsToStages;
-}
+type Case<T> = readonly [string, (secretId: string) => Promise<unknown>, T];
 
 describe("versions and labels", () => {
-  test("a new secret's value is AWSCURRENT", async () => {
+  test.each<Case<Readonly<Record<string, readonly string[]>>>>([
+    ["a new secret's value is AWSCURRENT", read, { [first]: [current] }],
+    [
+      "a value put without labels becomes AWSCURRENT and the one before AWSPREVIOUS",
+      (id) => put(id, second),
+      { [first]: [previous], [second]: [current] },
+    ],
+    [
+      "the same token with the same value is done once, and moves no label",
+      (id) => put(id, second, pending).then(() => put(id, second)),
+      { [first]: [current], [second]: [pending] },
+    ],
+    [
+      "AWSCURRENT moves from the version named, which becomes AWSPREVIOUS",
+      (id) => put(id, second, pending).then(() => move(id, current, second, first)),
+      { [first]: [previous], [second]: expect.arrayContaining([current, pending]) },
+    ],
+    [
+      "moving back makes the version that it left AWSPREVIOUS",
+      (id) => put(id, second).then(() => move(id, current, first, second)),
+      { [first]: [current], [second]: [previous] },
+    ],
+    [
+      "another label than AWSCURRENT can be removed altogether",
+      (id) => put(id, second, pending).then(() => move(id, pending, undefined, second)),
+      { [first]: [current] },
+    ],
+  ])("%s", async (_, act, expected) => {
     const SecretId = await newSecret();
-    const read = await client.send(new GetSecretValueCommand({ SecretId }));
-    expect(read).toMatchObject({ SecretString: "one", VersionId: first, VersionStages: ["AWSCURRENT"] });
-    expect(read.CreatedDate).toBeInstanceOf(Date);
-  });
-
-  test("a value put without labels becomes AWSCURRENT and the one before AWSPREVIOUS", async () => {
-    const SecretId = await newSecret();
-    await put(SecretId, second, "two");
-    expect(await stages(SecretId)).toEqual({ [first]: ["AWSPREVIOUS"], [second]: ["AWSCURRENT"] });
-    const previous = await client.send(new GetSecretValueCommand({ SecretId, VersionStage: "AWSPREVIOUS" }));
-    expect(previous.SecretString).toBe("one");
+    await act(SecretId);
+    const { VersionIdsToStages } = await client.send(new DescribeSecretCommand({ SecretId }));
+    expect(VersionIdsToStages).toEqual(expected);
   });
 
   test("a newer AWSPENDING takes the label; the version without labels is deprecated, and can still be read", async () => {
     const SecretId = await newSecret();
-    await put(SecretId, second, "two", ["AWSPENDING"]);
-    await put(SecretId, third, "three", ["AWSPENDING"]);
-    expect(await stages(SecretId)).toEqual({ [first]: ["AWSCURRENT"], [third]: ["AWSPENDING"] });
-    const read = await client.send(new GetSecretValueCommand({ SecretId, VersionId: second }));
-    expect(read.SecretString).toBe("two");
+    await put(SecretId, second, pending);
+    await put(SecretId, third, pending);
+    const { VersionIdsToStages } = await client.send(new DescribeSecretCommand({ SecretId }));
+    expect(VersionIdsToStages).toEqual({ [first]: [current], [third]: [pending] });
+    expect((await read(SecretId, { VersionId: second })).SecretString).toBe("two");
   });
 
-  test("the same token with the same value is done once, and moves no label", async () => {
+  test.each<Case<string | (new (...input: never[]) => Error)>>([
+    ["the same token with another value", (id) => put(id, first), ResourceExistsException],
+    [
+      "moving a label that is elsewhere without naming where from",
+      (id) => put(id, second, pending).then(() => move(id, current, second)),
+      `Staging label AWSCURRENT is currently attached to version ${first}`,
+    ],
+    [
+      "moving a label to a version that is not there",
+      (id) => move(id, current, third, first),
+      ResourceNotFoundException,
+    ],
+    [
+      "removing AWSCURRENT altogether",
+      (id) => move(id, current, undefined, first),
+      InvalidParameterException,
+    ],
+    [
+      "a name that is used",
+      (Name) => client.send(new CreateSecretCommand({ Name })),
+      ResourceExistsException,
+    ],
+    ["reading a secret that is not there", () => read("nowhere"), ResourceNotFoundException],
+    [
+      "reading a label that is not there",
+      (id) => read(id, { VersionStage: pending }),
+      ResourceNotFoundException,
+    ],
+    [
+      "reading a version that is not there",
+      (id) => read(id, { VersionId: third }),
+      ResourceNotFoundException,
+    ],
+    [
+      "reading a label on another version",
+      (id) => read(id, { VersionId: first, VersionStage: previous }),
+      InvalidRequestException,
+    ],
+  ])("%s is refused and changes nothing", async (_, act, refusal) => {
     const SecretId = await newSecret();
-    await put(SecretId, second, "two", ["AWSPENDING"]);
-    const again = await put(SecretId, second, "two");
-    expect(again).toMatchObject({ VersionId: second, VersionStages: ["AWSPENDING"] });
-  });
-
-  test("the same token with another value is refused and changes nothing", async () => {
-    const SecretId = await newSecret();
-    await expect(put(SecretId, first, "changed")).rejects.toBeInstanceOf(ResourceExistsException);
-    expect((await client.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("one");
-  });
-});
-
-describe("moving a label", () => {
-  test("AWSCURRENT moves from the version named, which becomes AWSPREVIOUS", async () => {
-    const SecretId = await newSecret();
-    await put(SecretId, second, "two", ["AWSPENDING"]);
-    await move(SecretId, "AWSCURRENT", second, first);
-    expect(await stages(SecretId)).toEqual({
-      [first]: ["AWSPREVIOUS"],
-      [second]: expect.arrayContaining(["AWSCURRENT", "AWSPENDING"]),
-    });
+    await expect(act(SecretId)).rejects.toThrow(refusal);
+    const found = await read(SecretId);
+    expect(found).toMatchObject({ SecretString: "one", VersionId: first, VersionStages: [current] });
   });
 
   test("of two that replace the same version, the second is refused", async () => {
     const SecretId = await newSecret();
-    await put(SecretId, second, "two", ["AWSPENDING"]);
-    await put(SecretId, third, "three", ["ANOTHER"]);
-    await move(SecretId, "AWSCURRENT", second, first);
-    await expect(move(SecretId, "AWSCURRENT", third, first)).rejects.toBeInstanceOf(
-      InvalidParameterException,
-    );
-    expect((await client.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("two");
-  });
-
-  test("moving back makes the version that it left AWSPREVIOUS", async () => {
-    const SecretId = await newSecret();
-    await put(SecretId, second, "two");
-    await move(SecretId, "AWSCURRENT", first, second);
-    expect(await stages(SecretId)).toEqual({ [first]: ["AWSCURRENT"], [second]: ["AWSPREVIOUS"] });
-  });
-
-  test("a label that is elsewhere does not move without naming where from", async () => {
-    const SecretId = await newSecret();
-    await put(SecretId, second, "two", ["AWSPENDING"]);
-    await expect(move(SecretId, "AWSCURRENT", second)).rejects.toThrow(
-      `The parameter RemoveFromVersionId can't be empty. Staging label AWSCURRENT is currently attached to version ${first}`,
-    );
-  });
-
-  test("AWSCURRENT can't be removed altogether, another label can", async () => {
-    const SecretId = await newSecret();
-    await put(SecretId, second, "two", ["AWSPENDING"]);
-    await expect(move(SecretId, "AWSCURRENT", undefined, first)).rejects.toBeInstanceOf(
-      InvalidParameterException,
-    );
-    await move(SecretId, "AWSPENDING", undefined, second);
-    expect(await stages(SecretId)).toEqual({ [first]: ["AWSCURRENT"] });
-  });
-
-  test("a version that does not exist gets no label", async () => {
-    const SecretId = await newSecret();
-    await expect(move(SecretId, "AWSCURRENT", third, first)).rejects.toBeInstanceOf(
-      ResourceNotFoundException,
-    );
+    await put(SecretId, second, pending);
+    await put(SecretId, third, "ANOTHER");
+    await move(SecretId, current, second, first);
+    await expect(move(SecretId, current, third, first)).rejects.toBeInstanceOf(InvalidParameterException);
+    expect((await read(SecretId)).SecretString).toBe("two");
   });
 });
 
-describe("reading", () => {
-  test.each([
-    ["a secret", { SecretId: "nowhere" }, ResourceNotFoundException],
-    ["a label", { VersionStage: "AWSPENDING" }, ResourceNotFoundException],
-    ["a version", { VersionId: third }, ResourceNotFoundException],
-    [
-      "a label on another version",
-      { VersionId: first, VersionStage: "AWSPREVIOUS" },
-      InvalidRequestException,
-    ],
-  ])("%s that is not there is refused", async (_, input, refusal) => {
-    const SecretId = await newSecret();
-    await expect(client.send(new GetSecretValueCommand({ SecretId, ...input }))).rejects.toBeInstanceOf(
-      refusal,
-    );
+test("a role reads its own secret only, named by name or ARN", async () => {
+  const [own, other] = [await newSecret(), await newSecret()];
+  const arn = system.secrets.arnOf(own) ?? "";
+  const { secrets } = clients(system, system.caller("tokenreader", ["secretsmanager:GetSecretValue", arn]));
+  for (const SecretId of [own, arn, arn.slice(0, -7)]) {
+    expect((await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("one");
+  }
+  await expect(secrets.send(new GetSecretValueCommand({ SecretId: other }))).rejects.toMatchObject({
+    name: "AccessDeniedException",
+    message: expect.stringContaining(
+      `secretsmanager:GetSecretValue on resource: ${system.secrets.arnOf(other)}`,
+    ),
   });
-
-  test("a role reads its own secret only, named by name or ARN", async () => {
-    const [own, other] = [await newSecret(), await newSecret()];
-    const arn = system.secrets.arnOf(own) ?? "";
-    const caller = system.caller("tokenreader", ["secretsmanager:GetSecretValue", arn]);
-    const { secrets } = clients(system, caller);
-    for (const SecretId of [own, arn, arn.slice(0, -7)]) {
-      expect((await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("one");
-    }
-    await expect(secrets.send(new GetSecretValueCommand({ SecretId: other }))).rejects.toMatchObject({
-      name: "AccessDeniedException",
-      message: expect.stringContaining(
-        `secretsmanager:GetSecretValue on resource: ${system.secrets.arnOf(other)}`,
-      ),
-    });
-    await expect(
-      secrets.send(new PutSecretValueCommand({ SecretId: own, SecretString: "x" })),
-    ).rejects.toMatchObject({ name: "AccessDeniedException" });
-  });
+  await expect(
+    secrets.send(new PutSecretValueCommand({ SecretId: own, SecretString: "x" })),
+  ).rejects.toMatchObject({ name: "AccessDeniedException" });
 });
 
 describe("creating", () => {
-  test("a name is used once", async () => {
-    const Name = await newSecret();
-    await expect(client.send(new CreateSecretCommand({ Name }))).rejects.toBeInstanceOf(
-      ResourceExistsException,
-    );
-  });
-
   test("a password has 32 characters of every type", () => {
     for (let run = 0; run < 100; run += 1) {
       expect(generateSecretString({})).toMatch(/^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[^A-Za-z0-9]).{32}$/);

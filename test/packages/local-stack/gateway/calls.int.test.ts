@@ -5,22 +5,17 @@ import {
   ExecuteStatementCommand,
   ListTablesCommand,
 } from "@aws-sdk/client-dynamodb";
-import {
-  CreateQueueCommand,
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  SQSClient,
-  StartMessageMoveTaskCommand,
-} from "@aws-sdk/client-sqs";
+import { SendMessageCommand, StartMessageMoveTaskCommand } from "@aws-sdk/client-sqs";
+import { GetCallerIdentityCommand, GetSessionTokenCommand } from "@aws-sdk/client-sts";
+import type { Principal } from "@income-events/local-stack/gateway/types.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { signedFetch } from "../../../../proof/support/signed-fetch.ts";
-import { clients, queueArn, region, startLocalSystem } from "./local-system.ts";
+import { account, clients, createQueue, queueArn, region, startLocalSystem } from "./local-system.ts";
 
 const system = await startLocalSystem();
 afterAll(() => system.close());
 const { sqs, dynamodb } = clients(system, system.operator);
-const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: "work" }));
+const QueueUrl = await createQueue(system, "work");
 
 describe("identity", () => {
   test("a call without a signature is refused", async () => {
@@ -38,28 +33,33 @@ describe("identity", () => {
       clients(system, forged).sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" })),
     ).rejects.toMatchObject({ name: "InvalidSignatureException" });
   });
+});
 
-  test("the operator's tools may be set to any region: queues are found from each", async () => {
-    const { accessKeyId, secretAccessKey } = system.operator;
-    const credentials = { accessKeyId, secretAccessKey };
-    const abroad = new SQSClient({ region: "us-west-2", endpoint: system.gateway.url, credentials });
-    await expect(
-      abroad.send(new SendMessageCommand({ QueueUrl, MessageBody: "from afar" })),
-    ).resolves.toMatchObject({ MessageId: expect.any(String) });
-    abroad.destroy();
-  });
-
-  test("a function's signature for another region is refused, naming both", async () => {
-    const { accessKeyId, secretAccessKey } = system.caller("traveller");
-    const abroad = new DynamoDBClient({
+test("a function's signature for another region is refused, naming both; the operator's tools may use any", async () => {
+  const abroad = ({ accessKeyId, secretAccessKey }: Principal) =>
+    new DynamoDBClient({
       region: "us-west-2",
       endpoint: system.gateway.url,
       credentials: { accessKeyId, secretAccessKey },
-    });
-    await expect(abroad.send(new ListTablesCommand())).rejects.toThrow(
-      `The credential is scoped to us-west-2; this system's region is ${region}.`,
-    );
-  });
+    }).send(new ListTablesCommand());
+  await expect(abroad(system.caller("traveller"))).rejects.toThrow(
+    `The credential is scoped to us-west-2; this system's region is ${region}.`,
+  );
+  await expect(abroad(system.operator)).rejects.toThrow("The local engine does not answer");
+});
+
+test("who calls is answered to everybody, and nothing else of STS", async () => {
+  const theirs = { ...system.caller("theirs"), arn: "arn:aws:iam::210987654321:role/theirs" };
+  system.gateway.register(theirs);
+  for (const [caller, Account] of [
+    [system.operator, account],
+    [theirs, "210987654321"],
+  ] as const) {
+    const answer = await clients(system, caller).sts.send(new GetCallerIdentityCommand({}));
+    expect(answer).toMatchObject({ Account, Arn: caller.arn });
+  }
+  const other = clients(system, system.operator).sts.send(new GetSessionTokenCommand({}));
+  await expect(other).rejects.toThrow("The local gateway does not know the STS operation");
 });
 
 describe("what is not understood", () => {
@@ -88,35 +88,6 @@ describe("what is not understood", () => {
     expect(answer.status).toBe(403);
     expect(await answer.json()).toMatchObject({ message: expect.stringContaining(reason) });
     expectDenial(reason);
-  });
-});
-
-describe("counting", () => {
-  test("allowed calls are counted by caller and operation as called; a batch is one call", async () => {
-    const caller = system.caller("counted", ["sqs:SendMessage", queueArn]);
-    const { sqs } = clients(system, caller);
-    const Entries = ["a", "b"].map((Id) => ({ Id, MessageBody: Id }));
-    await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "c" }));
-    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "d" }));
-    await expect(sqs.send(new ReceiveMessageCommand({ QueueUrl }))).rejects.toThrow();
-    const counts = [...system.gateway.calls()].filter(([name]) => name.startsWith("counted "));
-    expect(counts).toEqual([
-      ["counted sqs:SendMessageBatch", 1],
-      ["counted sqs:SendMessage", 2],
-    ]);
-  });
-});
-
-describe("callers inside the runner", () => {
-  test("a registered name is checked by its role's policies, and a denial is recorded", () => {
-    system.caller("poller", ["sqs:ReceiveMessage", queueArn]);
-    expect(system.gateway.authorize("poller", "sqs:ReceiveMessage", queueArn).allowed).toBe(true);
-    expect(system.gateway.authorize("poller", "sqs:DeleteMessage", queueArn).allowed).toBe(false);
-    expect(system.gateway.denials().at(-1)).toMatchObject({
-      principal: "poller",
-      action: "sqs:DeleteMessage",
-    });
   });
 });
 

@@ -29,7 +29,7 @@ test("the resources of the running stack are listed page by page", async () => {
   ).toEqual(resources);
 });
 
-test("another stack is not there, and another operation is not known", async () => {
+test("another stack is not there, another operation is not known, and a caller needs the permission on the stack", async () => {
   const { cloudFormation } = clients(system, system.operator);
   await expect(
     cloudFormation.send(new ListStackResourcesCommand({ StackName: "other" })),
@@ -37,13 +37,10 @@ test("another stack is not there, and another operation is not known", async () 
   await expect(cloudFormation.send(new DescribeStacksCommand({}))).rejects.toThrow(
     "it knows ListStackResources",
   );
-});
-
-test("a caller needs the permission on the stack", async () => {
   const arn = `arn:aws:cloudformation:${region}:${account}:stack/stage/*`;
   const reader = clients(system, system.caller("reader", ["cloudformation:ListStackResources", arn]));
-  await reader.cloudFormation.send(new ListStackResourcesCommand({ StackName: "stage" }));
-  await expect(
-    reader.cloudFormation.send(new ListStackResourcesCommand({ StackName: "other" })),
-  ).rejects.toMatchObject({ name: "AccessDenied" });
+  const list = (StackName: string) =>
+    reader.cloudFormation.send(new ListStackResourcesCommand({ StackName }));
+  await list("stage");
+  await expect(list("other")).rejects.toMatchObject({ name: "AccessDenied" });
 });

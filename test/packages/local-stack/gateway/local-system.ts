@@ -1,11 +1,12 @@
 import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
 import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { STSClient } from "@aws-sdk/client-sts";
 import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
@@ -89,6 +90,37 @@ function principal(name: string, policies: Principal["policies"]): Principal {
   };
 }
 
+/** @returns the ARN of the new table's stream */
+export async function createTable(
+  system: LocalSystem,
+  TableName: string,
+  ...keys: string[]
+): Promise<string> {
+  const { TableDescription } = await clients(system, system.operator).dynamodb.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: "PAY_PER_REQUEST",
+      KeySchema: keys.map((AttributeName, index) => ({
+        AttributeName,
+        KeyType: index === 0 ? "HASH" : "RANGE",
+      })),
+      AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+      StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
+    }),
+  );
+  return TableDescription?.LatestStreamArn ?? "";
+}
+
+/** @returns the new queue's URL */
+export async function createQueue(
+  system: LocalSystem,
+  QueueName: string,
+  Attributes: Record<string, string> = {},
+): Promise<string> {
+  const { sqs } = clients(system, system.operator);
+  return (await sqs.send(new CreateQueueCommand({ QueueName, Attributes }))).QueueUrl ?? "";
+}
+
 /** SDK clients as a function has them: one endpoint for all services, no other settings. */
 export function clients(system: LocalSystem, caller: Principal) {
   const settings = {
@@ -106,6 +138,7 @@ export function clients(system: LocalSystem, caller: Principal) {
     sts: new STSClient(settings),
     cloudFormation: new CloudFormationClient(settings),
     cloudwatch: new CloudWatchClient(settings),
+    logs: new CloudWatchLogsClient(settings),
     streams: new DynamoDBStreamsClient(settings),
   };
 }

@@ -1,5 +1,4 @@
 import {
-  CloudWatchLogsClient,
   DescribeLogGroupsCommand,
   FilterLogEventsCommand,
   type FilterLogEventsCommandInput,
@@ -8,10 +7,9 @@ import {
   paginateFilterLogEvents,
 } from "@aws-sdk/client-cloudwatch-logs";
 import type { LogGroup } from "@income-events/local-stack/gateway/logs/logs.ts";
-import type { Principal } from "@income-events/local-stack/gateway/types.ts";
 import { createFunctionLog } from "@income-events/local-stack/lambda/function-log.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { account, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
 
 const begin = Date.parse("2026-11-21T12:00:00Z");
 const lineOf = (second: number, fields: object) =>
@@ -27,15 +25,6 @@ const newLog = () =>
 describe("the logs API of the gateway, by AWS's own client", () => {
   let system: LocalSystem;
   const groups: LogGroup[] = [];
-  const clientOf = ({ accessKeyId, secretAccessKey }: Principal) =>
-    new CloudWatchLogsClient({
-      ...{
-        region,
-        endpoint: system.gateway.url,
-        credentials: { accessKeyId, secretAccessKey },
-        maxAttempts: 1,
-      },
-    });
   beforeAll(async () => {
     const log = newLog();
     system = await startLocalSystem({ engines: { logs: { groups: () => groups } } });
@@ -51,15 +40,14 @@ describe("the logs API of the gateway, by AWS's own client", () => {
   });
 
   const filter = async (input: Partial<FilterLogEventsCommandInput> = {}) => {
-    using client = { api: clientOf(system.operator), [Symbol.dispose]: () => client.api.destroy() };
     const command = new FilterLogEventsCommand({ logGroupName: "stage-OneLogs", ...input });
-    return client.api.send(command);
+    return clients(system, system.operator).logs.send(command);
   };
   const secondsOf = async (input: Partial<FilterLogEventsCommandInput>) =>
     ((await filter(input)).events ?? []).map(({ timestamp = 0 }) => (timestamp - begin) / 1000);
 
   it("lists log groups by the beginning of their name, in pages of fifty", async () => {
-    const client = clientOf(system.operator);
+    const { logs: client } = clients(system, system.operator);
     const { logGroups = [] } = await client.send(
       new DescribeLogGroupsCommand({ logGroupNamePrefix: "stage-" }),
     );
@@ -68,7 +56,6 @@ describe("the logs API of the gateway, by AWS's own client", () => {
     for await (const { logGroups: some = [] } of paginateDescribeLogGroups({ client }, {}))
       pages.push(some.length);
     expect(pages).toEqual([50, 12]);
-    client.destroy();
   });
 
   it("returns events with time and message, using the previous line's time if one has none", async () => {
@@ -112,7 +99,7 @@ describe("the logs API of the gateway, by AWS's own client", () => {
     const filler = "x".repeat(2_000);
     for (let second = 0; second < 2_000; second += 1)
       long.write(lineOf(second, { code: second === 1_500 ? "RARE" : "OFTEN", filler }));
-    const client = clientOf(system.operator);
+    const { logs: client } = clients(system, system.operator);
     const read = async (input: Partial<FilterLogEventsCommandInput>) => {
       const pages: number[] = [];
       for await (const { events = [] } of paginateFilterLogEvents(
@@ -133,7 +120,6 @@ describe("the logs API of the gateway, by AWS's own client", () => {
     await expect(filter({ nextToken: "of another" })).rejects.toMatchObject({
       name: "InvalidParameterException",
     });
-    client.destroy();
   });
 
   it("needs the permission on the log group, and refuses what it does not know", async () => {
@@ -141,7 +127,8 @@ describe("the logs API of the gateway, by AWS's own client", () => {
       name: "ResourceNotFoundException",
     });
     const arn = `arn:aws:logs:${region}:${account}:log-group`;
-    const client = clientOf(system.caller("reader", ["logs:FilterLogEvents", `${arn}:stage-OneLogs:*`]));
+    const reader = system.caller("reader", ["logs:FilterLogEvents", `${arn}:stage-OneLogs:*`]);
+    const { logs: client } = clients(system, reader);
     await client.send(new FilterLogEventsCommand({ logGroupName: "stage-OneLogs" }));
     const denied = { name: expect.stringMatching(/^AccessDenied/) };
     await expect(
@@ -154,6 +141,5 @@ describe("the logs API of the gateway, by AWS's own client", () => {
         new PutLogEventsCommand({ logGroupName: "stage-OneLogs", logStreamName: "one", logEvents: [] }),
       ),
     ).rejects.toThrow("the runner writes it");
-    client.destroy();
   });
 });

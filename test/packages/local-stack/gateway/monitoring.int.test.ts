@@ -10,7 +10,6 @@ import {
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
 import {
-  CreateQueueCommand,
   DeleteMessageCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
@@ -20,7 +19,7 @@ import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import type { HostedFunction } from "@income-events/local-stack/lambda/hosted-function.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { scripted } from "../lambda/scripted-function.ts";
-import { account, clients, monitored, region, startLocalSystem } from "./local-system.ts";
+import { account, clients, createQueue, monitored, region, startLocalSystem } from "./local-system.ts";
 
 const since = Date.parse("2026-11-21T12:00:00Z");
 const topic = `arn:aws:sns:${region}:${account}:on-call`;
@@ -66,11 +65,6 @@ const lambdaEngine = { functions, invoker, mappings: () => mappings };
 const system = await startLocalSystem({ engines: { alarms: () => monitored(alarms), lambda: lambdaEngine } });
 afterAll(() => system.close());
 const { cloudwatch, lambda, sqs } = clients(system, system.operator);
-
-async function createQueue(name: string): Promise<string> {
-  const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
-  return QueueUrl;
-}
 
 /** Values of a queue's metric in an hour (by default the last), and the starts of their periods. */
 async function values(
@@ -130,7 +124,7 @@ describe("alarms", () => {
 
 describe("metrics of queues", () => {
   test("count messages that were sent, one by one and in batches", async () => {
-    const QueueUrl = await createQueue("counted");
+    const QueueUrl = await createQueue(system, "counted");
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
     const Entries = ["2", "3"].map((Id) => ({ Id, MessageBody: Id }));
     await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
@@ -143,7 +137,7 @@ describe("metrics of queues", () => {
   });
 
   test("distinguish received messages from receives that brought none", async () => {
-    const QueueUrl = await createQueue("received");
+    const QueueUrl = await createQueue(system, "received");
     const receive = () => sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
     await receive();
     for (const MessageBody of ["one", "two"])
@@ -156,7 +150,7 @@ describe("metrics of queues", () => {
   });
 
   test("give the age of the oldest message, in flight or not, and none for an empty queue", async () => {
-    const QueueUrl = await createQueue("aged");
+    const QueueUrl = await createQueue(system, "aged");
     const age = async () => (await values("aged", "ApproximateAgeOfOldestMessage", "Maximum")).values;
     expect(await age()).toEqual([]);
     const from = Date.now();
@@ -174,7 +168,7 @@ describe("metrics of queues", () => {
   });
 
   test("return the current age if the range has just ended, in another minute, and no past ones", async () => {
-    const QueueUrl = await createQueue("between");
+    const QueueUrl = await createQueue(system, "between");
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
     const timesUntil = async (end: number) => {
       const until = { EndTime: new Date(end) };
@@ -186,7 +180,7 @@ describe("metrics of queues", () => {
   });
 
   test("forget a message that was deleted", async () => {
-    const QueueUrl = await createQueue("emptied");
+    const QueueUrl = await createQueue(system, "emptied");
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
     const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
     await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message?.ReceiptHandle }));

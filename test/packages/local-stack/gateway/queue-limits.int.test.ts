@@ -1,6 +1,5 @@
 import {
   ChangeMessageVisibilityCommand,
-  CreateQueueCommand,
   type Message,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
@@ -8,7 +7,7 @@ import {
   type SendMessageCommandInput,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clients, startLocalSystem } from "./local-system.ts";
+import { clients, createQueue, startLocalSystem } from "./local-system.ts";
 
 const mostInFlight = 3;
 const mebibyte = 1024 * 1024;
@@ -17,15 +16,11 @@ const system = await startLocalSystem({ engines: { mostInFlight } });
 afterAll(() => system.close());
 const { sqs } = clients(system, system.operator);
 
-async function createQueue(QueueName: string, Attributes: Record<string, string> = {}): Promise<string> {
-  return (await sqs.send(new CreateQueueCommand({ QueueName, Attributes }))).QueueUrl ?? "";
-}
-
 describe("a message", () => {
   let QueueUrl: string;
 
   beforeAll(async () => {
-    QueueUrl = await createQueue("limits");
+    QueueUrl = await createQueue(system, "limits");
   });
 
   const send = (message: Partial<SendMessageCommandInput>) =>
@@ -60,7 +55,7 @@ describe("a message", () => {
   });
 
   test("is hidden for 12 hours at most", async () => {
-    const url = await createQueue("hidden");
+    const url = await createQueue(system, "hidden");
     await sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: "text" }));
     const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: url }));
     const hide = (VisibilityTimeout: number) => {
@@ -74,7 +69,7 @@ describe("a message", () => {
   });
 
   test("of a FIFO queue has a group and an id of 1 to 128 printable characters, and no delay", async () => {
-    const url = await createQueue("limits.fifo", { FifoQueue: "true" });
+    const url = await createQueue(system, "limits.fifo", { FifoQueue: "true" });
     const id = "x".repeat(128);
     const valid = { QueueUrl: url, MessageGroupId: id, MessageDeduplicationId: id };
     await send(valid);
@@ -111,7 +106,7 @@ describe("a queue with as many messages in flight as it may have", () => {
   }
 
   test("answers OverLimit, and nothing to long polling, until one is visible again", async () => {
-    const QueueUrl = await createQueue("full");
+    const QueueUrl = await createQueue(system, "full");
     const [first] = await fill(QueueUrl);
     await expect(receive(QueueUrl)).rejects.toMatchObject({ name: "OverLimit" });
     expect(await receive(QueueUrl, 1)).toEqual([]);
@@ -121,7 +116,7 @@ describe("a queue with as many messages in flight as it may have", () => {
   });
 
   test("answers nothing without an error if it is FIFO", async () => {
-    const QueueUrl = await createQueue("full.fifo", { FifoQueue: "true" });
+    const QueueUrl = await createQueue(system, "full.fifo", { FifoQueue: "true" });
     await fill(QueueUrl);
     expect(await receive(QueueUrl)).toEqual([]);
   });

@@ -22,13 +22,15 @@ function instantly() {
 }
 
 describe("an asynchronous event", () => {
-  test("that fails is tried again after one minute and after two, then given up", async () => {
+  test.each([
+    ["after one minute and after two, then given up", {}, [60_000, 120_000]],
+    ["as often as the function's settings say", { maximumRetryAttempts: 0 }, []],
+  ])("that fails is tried again %s", async (_, settings, waits) => {
     const clock = instantly();
-    const target = scripted([failed]);
-    const invoker = createAsynchronousInvoker(clock.delay, clock.now);
-    expect(await invoker.invoke(target, "{}")).toBe("given up");
-    expect(target.events).toHaveLength(3);
-    expect(clock.waits).toEqual([60_000, 120_000]);
+    const target = scripted([failed], settings);
+    expect(await createAsynchronousInvoker(clock.delay, clock.now).invoke(target, "{}")).toBe("given up");
+    expect(target.events).toHaveLength(waits.length + 1);
+    expect(clock.waits).toEqual(waits);
   });
 
   test("that would exceed the limit of a loop is discarded at once", async () => {
@@ -37,13 +39,6 @@ describe("an asynchronous event", () => {
     const invoker = createAsynchronousInvoker(async () => undefined);
     expect(await invoker.invoke(work, "{}", ["Root=1-0-0"])).toBe("given up");
     expect(work.events).toHaveLength(1);
-  });
-
-  test("has as many retries as the function's settings say", async () => {
-    const clock = instantly();
-    const target = scripted([failed], { maximumRetryAttempts: 0 });
-    expect(await createAsynchronousInvoker(clock.delay, clock.now).invoke(target, "{}")).toBe("given up");
-    expect(target.events).toHaveLength(1);
   });
 
   test("that is throttled keeps its retries, until it is too old", async () => {
@@ -73,28 +68,18 @@ function chain(...functions: readonly string[]): string[] {
 
 describe("a chain of requests", () => {
   const often = Array.from({ length: mostInvocationsInChain }, () => "a");
+  const mixed = often.slice(1).reduce((last) => [nextTrace(`${arn}a`, [...last, "Root=1-0-0"])], chain("a"));
+  const alternating = chain(...often.flatMap((name) => [name, "b"]));
 
-  test("is a loop for a function that was invoked 16 times in it, and for no other", () => {
-    expect(isLoop(`${arn}a`, chain(...often.slice(1)))).toBe(false);
-    expect(isLoop(`${arn}a`, chain(...often))).toBe(true);
-    expect(isLoop(`${arn}b`, chain(...often))).toBe(false);
-  });
-
-  test("counts each function, even if others are invoked in between", () => {
-    const alternating = often.flatMap((name) => [name, "b"]);
-    expect(isLoop(`${arn}a`, chain(...alternating))).toBe(true);
-    expect(isLoop(`${arn}b`, chain(...alternating))).toBe(true);
-  });
-
-  test("of a batch is that of the message that went round most often", () => {
-    expect(isLoop(`${arn}a`, [...chain("a"), ...chain(...often), "Root=1-0-0"])).toBe(true);
-    expect(isLoop(`${arn}a`, [])).toBe(false);
-  });
-
-  test("continues the count if a batch mixes old and new chains", () => {
-    const meetings = often
-      .slice(1)
-      .reduce((last) => [nextTrace(`${arn}a`, [...last, "Root=1-0-0"])], chain("a"));
-    expect(isLoop(`${arn}a`, meetings)).toBe(true);
+  test.each([
+    ["that invoked a function 15 times is no loop", "a", chain(...often.slice(1)), false],
+    ["that invoked a function 16 times is a loop", "a", chain(...often), true],
+    ["is no loop for another function", "b", chain(...often), false],
+    ["counts each function, even if others are invoked in between", "b", alternating, true],
+    ["of a batch is its longest", "a", [...chain("a"), ...chain(...often), "Root=1-0-0"], true],
+    ["continues the count if a batch mixes old and new chains", "a", mixed, true],
+    ["begins without a trace", "a", [], false],
+  ])("%s", (_, name, traces, expected) => {
+    expect(isLoop(arn + name, traces)).toBe(expected);
   });
 });

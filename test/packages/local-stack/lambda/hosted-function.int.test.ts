@@ -32,13 +32,6 @@ describe("an invocation", () => {
     delete process.env.SECRET_OF_THE_RUNNER;
   });
 
-  test("finds no channel to the runner, and its own directory as the current one", async () => {
-    await using work = await hosted(
-      "import { existsSync } from 'node:fs'; export const handler = () => [typeof process.send, existsSync('index.mjs')];",
-    );
-    expect(await answerOf(work.host)).toEqual(["undefined", true]);
-  });
-
   test("that throws fails with type, message and trace", async () => {
     await using work = await hosted(
       "export const handler = async () => { throw new RangeError('too far'); };",

@@ -122,16 +122,6 @@ describe("other code", () => {
     expect(work.host.kill()).toBe(1);
   });
 
-  test("alternates with the other code, each in its own process", async () => {
-    await using work = await hosted(named("old"), { environment: { RELEASE: "1" } });
-    await using other = await hosted(named("new"), { environment: { RELEASE: "2" } });
-    work.host.serve([work.host.plan, other.host.plan]);
-    const answers: unknown[] = [];
-    for (let count = 0; count < 4; count += 1) answers.push(await answerOf(work.host));
-    expect(answers).toEqual(["old 1", "new 2", "old 1", "new 2"]);
-    expect(work.host.counts()).toMatchObject({ coldStarts: 2 });
-  });
-
   test("lets running invocations finish unchanged", async () => {
     await using work = await hosted(gated);
     await using other = await hosted(identity);
@@ -158,15 +148,6 @@ describe("ending", () => {
     await openGate(work.host.plan.directory);
     expect(await work.host.invoke("{}")).toMatchObject({ kind: "returned" });
     expect(work.host.counts().coldStarts).toBe(2);
-  });
-
-  test("killing what works leaves an idle process alone; killing all does not", async () => {
-    await using work = await hosted(identity);
-    const first = await answerOf(work.host);
-    expect(work.host.killWorking()).toBe(0);
-    expect(await answerOf(work.host)).toBe(first);
-    expect(work.host.kill()).toBe(1);
-    expect(await answerOf(work.host)).not.toBe(first);
   });
 
   test("a process that is killed while it imports is no handler that can't be loaded", async () => {

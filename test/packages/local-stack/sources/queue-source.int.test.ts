@@ -165,18 +165,3 @@ test("polling goes through the gateway with the function's own credentials", asy
   const calls = [...work.stack.gateway.calls().keys()].filter((name) => name.startsWith("Store "));
   expect(calls.sort()).toEqual(["Store sqs:DeleteMessageBatch", "Store sqs:ReceiveMessage"]);
 });
-
-test("polling goes on after the queue could not be reached", async () => {
-  await using work = await startWork({ handler: "() => null" });
-  let faults = 0;
-  const stop = work.stack.gateway.intercept(async ({ action }, phase) => {
-    if (action !== "sqs:ReceiveMessage" || phase !== "before" || faults >= 8) return undefined;
-    faults += 1;
-    return { status: 500, errorType: "InternalFailure", message: "injected" };
-  });
-  await work.send("a");
-  await work.send("b");
-  await work.drained();
-  stop();
-  expect(receipts(work.log())).toEqual({ a: 1, b: 1 });
-});

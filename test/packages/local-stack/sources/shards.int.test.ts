@@ -103,25 +103,6 @@ describe("shards", () => {
     await eventually(() => expect(following.records()).toEqual(["1", "2", "3", "4", "5"]));
   });
 
-  test("whose parent is gone are read", async () => {
-    const orphan = { id: "child", parent: "trimmed", records: ["4"], isClosed: false };
-    await using following = await follow([orphan], "TRIM_HORIZON");
-    await following.source.caughtUp();
-    expect(following.records()).toEqual(["4"]);
-  });
-
-  test("that closed while the source is disabled are handed over when it is enabled", async () => {
-    const shard: FakeShard = { id: "closed", records: ["1"], isClosed: true };
-    await using following = await follow([shard], "TRIM_HORIZON");
-    following.source.setEnabled(false);
-    // More than the reader needs to reach the shard's end.
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(following.records()).toEqual([]);
-    following.source.setEnabled(true);
-    await following.source.caughtUp();
-    expect(following.records()).toEqual(["1"]);
-  });
-
   test("have lost what was not handed over for a day, and that is reported", async () => {
     const open: FakeShard = { id: "open", records: ["1", "2"], isClosed: false };
     const problems: string[] = [];

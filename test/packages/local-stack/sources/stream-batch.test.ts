@@ -91,14 +91,6 @@ describe("a batch of a stream", () => {
     expect(waits).toEqual([50, 50, 50, 50, 50]);
   });
 
-  test("that got on has all its retries for the record that fails now", async () => {
-    const { batches, givenUp } = await run("abc", (numbers) =>
-      numbers === "abc" ? reported("b") : numbers === "bc" ? reported("b") : succeeded,
-    );
-    expect(batches).toEqual(["abc", "bc", "bc", "bc"]);
-    expect(givenUp).toEqual(["bc RetryAttemptsExhausted 3"]);
-  });
-
   test("with a malformed response is retried whole", async () => {
     expect((await run("ab", [reported("x"), succeeded])).batches).toEqual(["ab", "ab"]);
   });

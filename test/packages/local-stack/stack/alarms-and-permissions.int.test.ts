@@ -99,39 +99,6 @@ describe("permissions", () => {
     ]);
   });
 
-  test("what a queue's policy denies fails, though the role allows it", async () => {
-    await using running = await started({
-      assets: { Send: sender },
-      resources: {
-        ...queueResource("Work"),
-        ...functionResources("Send", {
-          environment: { QUEUE_URL: { Ref: "Work" } },
-          allow: [["sqs:SendMessage", { "Fn::GetAtt": ["Work", "Arn"] }]],
-        }),
-        Policy: {
-          Type: "AWS::SQS::QueuePolicy",
-          Properties: {
-            Queues: [{ Ref: "Work" }],
-            PolicyDocument: {
-              Version: "2012-10-17",
-              Statement: [
-                {
-                  Sid: "Closed",
-                  Effect: "Deny",
-                  Principal: { AWS: "*" },
-                  Action: "sqs:SendMessage",
-                  Resource: { "Fn::GetAtt": ["Work", "Arn"] },
-                },
-              ],
-            },
-          },
-        },
-      },
-    });
-    expect(await running.stack.functions[0]?.invoke("{}")).toMatchObject({ kind: "failed" });
-    expect(running.stack.problems().denials).toMatchObject([{ reason: expect.stringContaining("Closed") }]);
-  });
-
   test("without permission for its log group a function's lines are lost, and that is a problem", async () => {
     await using running = await started({
       assets: { Talk: "export const handler = () => { console.log('hello'); console.log('again'); };" },

@@ -1,14 +1,10 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { describe, expect, test } from "vitest";
 import {
-  type AssemblySource,
   apiResources,
   functionResources,
   mappingResource,
@@ -24,24 +20,6 @@ function children(): string[] {
   const ids = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
   return ids.trim() === "" ? [] : ids.trim().split(" ");
 }
-
-test("logs are written to a file for each function", async () => {
-  const logsDir = await mkdtemp(join(tmpdir(), "logs-"));
-  {
-    await using running = await started(
-      {
-        assets: { Talk: "export const handler = () => { console.log('out'); console.error('err'); };" },
-        resources: functionResources("Talk"),
-      },
-      { logsDir },
-    );
-    await running.stack.functions[0]?.invoke("{}");
-    await eventually(() => expect(running.stack.functions[0]?.log()).toHaveLength(2));
-  }
-  const lines = (await readFile(join(logsDir, "Talk.log"), "utf8")).trim().split("\n");
-  expect(lines.sort()).toEqual(["err", "out"]);
-  await rm(logsDir, { recursive: true });
-});
 
 test("an asset that throws is a problem of the stack, and fails every invocation", async () => {
   await using running = await started({
@@ -107,38 +85,23 @@ test("a generated secret has its template and its key; the operator may set anot
   expect(await value()).toBe('{"current":"set"}');
 });
 
-describe("drained", () => {
-  const stuck: AssemblySource = {
+test("drained fails at its deadline, naming what is left", async () => {
+  await using running = await started({
     assets: { Store: "export const handler = () => { throw new Error('no'); };" },
     resources: {
       ...queueResource("Work", { VisibilityTimeout: 120 }),
       ...functionResources("Store", { allow: [receiving("Work")] }),
       ...mappingResource("Mapping", ["Work", "Arn"], "Store"),
     },
-  };
-
-  test("fails at its deadline, naming what is left", async () => {
-    await using running = await started(stuck);
-    const QueueUrl = running.url("Work");
-    await running.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
-    await eventually(() => {
-      expect(running.stack.functions[0]?.counts()).toMatchObject({ errors: 1, running: 0 });
-    });
-    await expect(running.stack.drained({ deadline: 300 })).rejects.toThrow(
-      `Not drained within 0.3 s: 1 messages in ${QueueUrl}`,
-    );
   });
-
-  test("waits for delayed messages", async () => {
-    await using running = await started({
-      ...stuck,
-      assets: { Store: "export const handler = () => console.log('done');" },
-    });
-    const QueueUrl = running.url("Work");
-    await running.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x", DelaySeconds: 1 }));
-    await running.stack.drained({ deadline: 120_000 });
-    expect(running.stack.functions[0]?.counts()).toMatchObject({ invocations: 1 });
+  const QueueUrl = running.url("Work");
+  await running.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
+  await eventually(() => {
+    expect(running.stack.functions[0]?.counts()).toMatchObject({ errors: 1, running: 0 });
   });
+  await expect(running.stack.drained({ deadline: 300 })).rejects.toThrow(
+    `Not drained within 0.3 s: 1 messages in ${QueueUrl}`,
+  );
 });
 
 describe("starting and ending", () => {

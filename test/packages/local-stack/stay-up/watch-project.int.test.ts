@@ -67,10 +67,6 @@ describe("a change of the app", () => {
     ]);
   });
 
-  it("replaces none if the template is the same", () => {
-    expect(changedFunctions(before, before)).toEqual([]);
-  });
-
   it.each([
     ["a function's time", { Relay: functionWith({ Code: { S3Key: "two.zip" }, Timeout: 4 }) }],
     ["a queue", { Queue: { ...queue, Properties: { VisibilityTimeout: 60 } } }],

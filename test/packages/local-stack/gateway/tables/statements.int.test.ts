@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import {
   BatchExecuteStatementCommand,
   type BatchStatementRequest,
-  CreateTableCommand,
   GetItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import {
@@ -19,7 +18,14 @@ import type { ThrottleEvent } from "@income-events/local-stack/gateway/tables/th
 import type { Interceptor, Principal } from "@income-events/local-stack/gateway/types.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeOnEachTable } from "../../../../support/engines.ts";
-import { account, clients, type LocalSystem, region, startLocalSystem } from "../local-system.ts";
+import {
+  account,
+  clients,
+  createTable,
+  type LocalSystem,
+  region,
+  startLocalSystem,
+} from "../local-system.ts";
 
 // The engines are shared with other files.
 const facts = `Facts-${randomUUID()}`;
@@ -50,24 +56,12 @@ function select(pk: string, ConsistentRead = false): BatchStatementRequest {
 await describeOnEachTable("batched statements", (tables) => {
   const throttled: ThrottleEvent[] = [];
   let system: LocalSystem;
-  let streamArn: string | undefined;
+  let streamArn: string;
 
   beforeAll(async () => {
     const onThrottled = (event: ThrottleEvent) => void throttled.push(event);
     system = await startLocalSystem({ tables, engines: { countsCapacity: true, onThrottled } });
-    const { TableDescription } = await clients(system, system.operator).dynamodb.send(
-      new CreateTableCommand({
-        TableName: facts,
-        BillingMode: "PAY_PER_REQUEST",
-        KeySchema: [
-          { AttributeName: "pk", KeyType: "HASH" },
-          { AttributeName: "sk", KeyType: "RANGE" },
-        ],
-        StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
-        AttributeDefinitions: ["pk", "sk"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-      }),
-    );
-    streamArn = TableDescription?.LatestStreamArn;
+    streamArn = await createTable(system, facts, "pk", "sk");
   });
 
   afterAll(async () => {
@@ -183,16 +177,6 @@ await describeOnEachTable("batched statements", (tables) => {
     expect(await Promise.all(["t1", "t2", "t1b"].map(stored))).toEqual([true, false, true]);
     const event = { tableName: facts, metric: "WriteThrottleEvents" };
     expect(throttled).toEqual([event, event]);
-    const all = failStatements(
-      Buffer.from(JSON.stringify({ Statements: [insert("t5")] })),
-      new Map([[0, slow]]),
-    );
-    expect(
-      await intercepted(
-        async (_, phase) => (phase === "before" ? all : undefined),
-        () => run([insert("t5")]),
-      ),
-    ).toEqual(["ThrottlingError"]);
   });
 
   test("a caller can die between two of them, with the first ones applied", async () => {

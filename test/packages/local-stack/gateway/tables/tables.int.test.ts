@@ -2,8 +2,6 @@ import { randomUUID } from "node:crypto";
 import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
-  ConditionalCheckFailedException,
-  CreateTableCommand,
   DescribeTableCommand,
   GetItemCommand,
   PutItemCommand,
@@ -19,7 +17,14 @@ import {
 } from "@aws-sdk/client-dynamodb-streams";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeOnEachTable } from "../../../../support/engines.ts";
-import { account, clients, type LocalSystem, region, startLocalSystem } from "../local-system.ts";
+import {
+  account,
+  clients,
+  createTable,
+  type LocalSystem,
+  region,
+  startLocalSystem,
+} from "../local-system.ts";
 
 // The engines are shared with other files.
 const facts = `Facts-${randomUUID()}`;
@@ -27,56 +32,14 @@ const others = `Others-${randomUUID()}`;
 const arnOf = (table: string) => `arn:aws:dynamodb:${region}:${account}:table/${table}`;
 const [tableArn, otherArn] = [arnOf(facts), arnOf(others)];
 
-await describeOnEachTable("the capacity that calls consume", (tables) => {
-  test("is counted for each caller and action, by the size of items; a refused condition is a write too", async () => {
-    const system = await startLocalSystem({ tables, engines: { countsCapacity: true } });
-    const { dynamodb } = clients(system, system.operator);
-    const counted = `Counted-${randomUUID()}`;
-    await dynamodb.send(
-      new CreateTableCommand({
-        TableName: counted,
-        BillingMode: "PAY_PER_REQUEST",
-        KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
-        AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-      }),
-    );
-    const item = (size: number) => ({ pk: { S: "a" }, text: { S: "x".repeat(size) } });
-    const put = { TableName: counted, Item: item(10) };
-    await dynamodb.send(new PutItemCommand(put));
-    await dynamodb.send(new PutItemCommand({ ...put, Item: item(2_500) }));
-    const onlyNew = new PutItemCommand({ ...put, ConditionExpression: "attribute_not_exists(pk)" });
-    await expect(dynamodb.send(onlyNew)).rejects.toThrow(ConditionalCheckFailedException);
-    const get = { TableName: counted, Key: { pk: { S: "a" } } };
-    const { ConsumedCapacity } = await dynamodb.send(new GetItemCommand({ ...get, ConsistentRead: true }));
-    await dynamodb.send(new GetItemCommand(get));
-    expect(ConsumedCapacity?.CapacityUnits).toBe(1);
-    expect(Object.fromEntries(system.gateway.capacity())).toMatchObject({
-      "operator dynamodb:PutItem": { readUnits: 0, writeUnits: 1 + 3 + 1 },
-      "operator dynamodb:GetItem": { readUnits: 1 + 0.5, writeUnits: 0 },
-    });
-    await system.close();
-  });
-});
-
 await describeOnEachTable("tables", (tables) => {
   let system: LocalSystem;
   let streamArn: string;
 
   beforeAll(async () => {
     system = await startLocalSystem({ tables });
-    const { dynamodb } = clients(system, system.operator);
-    for (const TableName of [facts, others]) {
-      const { TableDescription } = await dynamodb.send(
-        new CreateTableCommand({
-          TableName,
-          BillingMode: "PAY_PER_REQUEST",
-          KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
-          AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-          StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
-        }),
-      );
-      if (TableName === facts) streamArn = TableDescription?.LatestStreamArn ?? "";
-    }
+    streamArn = await createTable(system, facts, "pk");
+    await createTable(system, others, "pk");
   });
 
   afterAll(async () => {
@@ -90,26 +53,6 @@ await describeOnEachTable("tables", (tables) => {
     expect(described.Table?.TableArn).toBe(tableArn);
     expect(streamArn).toMatch(`${tableArn}/stream/`);
     expect(described.Table?.LatestStreamArn).toBe(streamArn);
-  });
-
-  test("a caller does to a table what its role allows, by the table's name or ARN, and no more", async () => {
-    const caller = system.caller("reader", ["dynamodb:GetItem", tableArn]);
-    const { dynamodb } = clients(system, caller);
-    for (const TableName of [facts, tableArn]) {
-      const { Item } = await dynamodb.send(new GetItemCommand({ TableName, Key: { pk: { S: "none" } } }));
-      expect(Item).toBeUndefined();
-    }
-    await expect(
-      dynamodb.send(new PutItemCommand({ TableName: facts, Item: { pk: { S: "x" } } })),
-    ).rejects.toMatchObject({
-      name: "AccessDeniedException",
-      message: expect.stringContaining(
-        `User: ${caller.arn} is not authorized to perform: dynamodb:PutItem on resource: ${tableArn}`,
-      ),
-    });
-    await expect(
-      dynamodb.send(new GetItemCommand({ TableName: others, Key: { pk: { S: "none" } } })),
-    ).rejects.toThrow(otherArn);
   });
 
   test("all callers see the same tables and items", async () => {
@@ -145,47 +88,30 @@ await describeOnEachTable("tables", (tables) => {
     ).rejects.toThrow(`dynamodb:ConditionCheckItem on resource: ${otherArn}`);
   });
 
-  test("a batch write needs its own permission on every table", async () => {
-    const caller = system.caller("batchwriter", ["dynamodb:BatchWriteItem", tableArn]);
-    const { dynamodb } = clients(system, caller);
+  test("a batch needs its own permission on every table, and reads the keys that are there", async () => {
     const requests = [{ PutRequest: { Item: { pk: { S: "b" } } } }];
-    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [facts]: requests } }));
-    await expect(
-      dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [facts]: requests, [others]: requests } })),
-    ).rejects.toThrow(`dynamodb:BatchWriteItem on resource: ${otherArn}`);
-  });
-
-  test("a batch read needs its own permission on every table, and answers for the keys that are there", async () => {
-    await clients(system, system.operator).dynamodb.send(
-      new PutItemCommand({ TableName: facts, Item: { pk: { S: "read" } } }),
+    const keys = { Keys: [{ pk: { S: "b" } }, { pk: { S: "none" } }], ConsistentRead: true };
+    const write = (...tables: string[]) =>
+      new BatchWriteItemCommand({ RequestItems: Object.fromEntries(tables.map((name) => [name, requests])) });
+    const read = (...tables: string[]) =>
+      new BatchGetItemCommand({ RequestItems: Object.fromEntries(tables.map((name) => [name, keys])) });
+    const writer = clients(system, system.caller("batchwriter", ["dynamodb:BatchWriteItem", tableArn]));
+    await writer.dynamodb.send(write(facts));
+    await expect(writer.dynamodb.send(write(facts, others))).rejects.toThrow(
+      `dynamodb:BatchWriteItem on resource: ${otherArn}`,
     );
-    const caller = system.caller("batchreader", ["dynamodb:BatchGetItem", tableArn]);
-    const { dynamodb } = clients(system, caller);
-    const request = { Keys: [{ pk: { S: "read" } }, { pk: { S: "none" } }], ConsistentRead: true };
-    const { Responses, UnprocessedKeys } = await dynamodb.send(
-      new BatchGetItemCommand({ RequestItems: { [facts]: request } }),
+    const reader = clients(system, system.caller("batchreader", ["dynamodb:BatchGetItem", tableArn]));
+    const { Responses, UnprocessedKeys } = await reader.dynamodb.send(read(facts));
+    expect([Responses, UnprocessedKeys]).toEqual([{ [facts]: [{ pk: { S: "b" } }] }, {}]);
+    await expect(reader.dynamodb.send(read(facts, others))).rejects.toThrow(
+      `dynamodb:BatchGetItem on resource: ${otherArn}`,
     );
-    expect(Responses).toEqual({ [facts]: [{ pk: { S: "read" } }] });
-    expect(UnprocessedKeys).toEqual({});
-    await expect(
-      dynamodb.send(new BatchGetItemCommand({ RequestItems: { [facts]: request, [others]: request } })),
-    ).rejects.toThrow(`dynamodb:BatchGetItem on resource: ${otherArn}`);
   });
 
   test("an item has at most 400 KB, and a page of a query or scan about 1 MB", async () => {
     const { dynamodb } = clients(system, system.operator);
     const TableName = `Pages-${randomUUID()}`;
-    await dynamodb.send(
-      new CreateTableCommand({
-        TableName,
-        BillingMode: "PAY_PER_REQUEST",
-        KeySchema: [
-          { AttributeName: "pk", KeyType: "HASH" },
-          { AttributeName: "sk", KeyType: "RANGE" },
-        ],
-        AttributeDefinitions: ["pk", "sk"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-      }),
-    );
+    await createTable(system, TableName, "pk", "sk");
     const put = (sk: string, bytes: number) =>
       dynamodb.send(
         new PutItemCommand({

@@ -21,17 +21,6 @@ test("a throttled call counts as a read or a write of its table", () => {
   expect(throttleEvents(elsewhere, throttled)).toEqual([]);
 });
 
-test("each throttled statement of a batch counts by itself", () => {
-  const insert = { action: "dynamodb:PartiQLInsert", resource: table };
-  const operation = { action: "dynamodb:BatchExecuteStatement", needs: [insert, insert, insert] };
-  const responses = ["ThrottlingError", "DuplicateItem", "ProvisionedThroughputExceeded"].map((Code) => ({
-    Error: { Code },
-  }));
-  const body = Buffer.from(JSON.stringify({ Responses: responses }));
-  const event = { tableName: "events", metric: "WriteThrottleEvents" };
-  expect(throttleEvents(operation, { status: 200, headers: {}, body })).toEqual([event, event]);
-});
-
 const pk = { S: "USER#1" };
 
 test("the facts of a read are its partitions, the attributes that it wants, and whether it wants all", () => {
