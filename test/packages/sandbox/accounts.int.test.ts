@@ -128,19 +128,6 @@ test("a fetch is started, announced by endpoint and then there to be read; the n
   });
 });
 
-test.each([
-  [{}, "endpoints"],
-  [{ endpoints: [] }, "endpoints"],
-  [{ endpoints: ["nothing"] }, "endpoints"],
-  [{ endpoints: "income" }, "endpoints"],
-  [{ endpoints: ["income"], more: 1 }, "additional"],
-])("a fetch of %j is refused", async (json, named) => {
-  const sandbox = await sandboxFor();
-  const { accounts } = await sandbox.createUsers(1);
-  const answer = await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/fetches`, { method: "POST", json });
-  expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(named) } });
-});
-
 test("an account is disconnected, connected again and deleted, and its state says so", async () => {
   const { sandbox, received } = await receivingSandbox();
   const { accounts } = await sandbox.createUsers(1);

@@ -146,7 +146,7 @@ test.each([
   await expect(sandboxFor({ branding })).rejects.toThrow(RangeError);
 });
 
-test.each([
+test.each<[string, Record<string, string>, number]>([
   ["an empty name", { name: " " }, 422],
   ["a name that is too long", { name: "x".repeat(101) }, 422],
   ["an unknown field", { name: "Ada", admin: "yes" }, 400],
@@ -161,29 +161,19 @@ test.each([
   expect(sandbox.snapshot().users).toEqual([]);
 });
 
-test("empty credentials are refused before an account exists", async () => {
-  const sandbox = await sandboxFor();
-  const session = await register(sandbox);
-  const answer = await visit(sandbox, `${session}${paylane}`, { username: "", password: "" });
-  expect(answer.status).toBe(422);
-  expect(sandbox.snapshot().accounts).toEqual([]);
-});
-
-test.each(["/connect/nobody", "/connect/a/b/c/d", `/connect/nobody${paylane}`])(
-  "%s is no page",
-  async (path) => {
-    const sandbox = await sandboxFor();
-    const { status, page } = await visit(sandbox, path);
-    expect([404, 410]).toContain(status);
-    expect(page).toContain("This page is not here");
-  },
-);
-
-test("one user's session shows no other user's account", async () => {
+test("a session shows only pages of its own user, and takes no empty credentials", async () => {
   const sandbox = await sandboxFor();
   const { accounts } = await sandbox.createUsers(1);
   const session = await register(sandbox);
-  expect((await visit(sandbox, `${session}/accounts/${accounts[0]}`)).status).toBe(404);
+  const others = `${session}/accounts/${accounts[0]}`;
+  for (const path of [others, "/connect/nobody", "/connect/a/b/c/d", `/connect/nobody${paylane}`]) {
+    const { status, page } = await visit(sandbox, path);
+    expect([404, 410], path).toContain(status);
+    expect(page).toContain("This page is not here");
+  }
+  const { status } = await visit(sandbox, `${session}${paylane}`, { username: "", password: "" });
+  expect(status).toBe(422);
+  expect(sandbox.snapshot().accounts).toHaveLength(accounts.length);
 });
 
 test("visits of the flow are no calls, for their addresses are credentials", async () => {

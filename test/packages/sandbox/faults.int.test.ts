@@ -7,19 +7,6 @@ import type { RetryAfterForm } from "@income-events/sandbox/provider-interface.t
 import { expect, test } from "vitest";
 import { call, sandboxFor } from "./support.ts";
 
-test("the next calls of a path and method fail as asked, then no more", async () => {
-  const sandbox = await sandboxFor();
-  const { accounts } = await sandbox.createUsers(1);
-  sandbox.fault({ path: "/accounts/[^/]+$", method: "GET", status: 503, times: 2, retryAfterSeconds: 7 });
-  const state = () => call(sandbox, `/api/v0.4/accounts/${accounts[0]}`);
-  expect((await call(sandbox, "/api/v0.4/users")).status).toBe(200);
-  const failed = await state();
-  expect(failed.status).toBe(503);
-  expect(failed.headers.get("retry-after")).toBe("7");
-  expect((await state()).status).toBe(503);
-  expect((await state()).status).toBe(200);
-});
-
 test.each([
   { status: 200, times: 1 },
   { status: 503, times: 0 },
@@ -93,14 +80,6 @@ test("every call is logged with its answer, and without its token or query", asy
   ]);
   expect(refreshed.status).toBe(200);
   expect(JSON.stringify(sandbox.calls())).not.toContain(sandbox.token);
-});
-
-test("a redirect leads to the given address", async () => {
-  const sandbox = await sandboxFor();
-  const location = "http://169.254.169.254/latest";
-  sandbox.fault({ effect: "redirect", location });
-  const { status, headers } = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { redirect: "manual" });
-  expect([status, headers.get("location")]).toEqual([302, location]);
 });
 
 test("a fault that lasts a time meets every call until it is over, and none afterwards", () => {
