@@ -113,7 +113,7 @@ function assumedOf({ hour, zone: offset }: Groups): string {
 }
 
 function offsetInSeconds(zone = "Z"): number {
-  const [, sign, hours = "0", minutes = "0"] = /^([+\u2212-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
+  const [, sign, hours, minutes = "0"] = /^([+\u2212-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
   if (sign === undefined) return 0;
-  return (sign === "+" ? 1 : -1) * (Number(hours) * 3_600 + Number(minutes ?? "0") * 60);
+  return (sign === "+" ? 1 : -1) * (Number(hours) * 3_600 + Number(minutes) * 60);
 }

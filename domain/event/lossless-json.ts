@@ -80,8 +80,7 @@ function decimalOf(source: string): Decimal | undefined {
   const [, whole = "", fraction = "", exponent = "0"] =
     /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  const isZero = digits === "";
-  if (whole === "" || isZero) return isZero && whole !== "" ? { digits, exponent: 0 } : undefined;
+  if (digits === "") return { digits, exponent: 0 };
   const leadingZeros = whole.length + fraction.length - digits.length;
   return { digits: digits.replace(/0+$/, ""), exponent: whole.length - leadingZeros + Number(exponent) };
 }

@@ -203,6 +203,10 @@ describe("the last change of a record", () => {
     expect(parseLastChange(JSON.parse(JSON.stringify(change)))).toEqual(change);
   });
 
+  it("is refused if it is no object", () => {
+    expect(() => parseLastChange("event")).toThrow("latest: expected an object");
+  });
+
   it.each([
     ["an event and itself", event, { ...event, outcome: "stale" } as const, true],
     ["two events", event, other, false],

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { identify } from "../../../domain/event/envelope.ts";
@@ -48,6 +49,11 @@ describe("the identity of an event", () => {
       { a: "1\n{}" },
     ];
     expect(new Set(different.map(id)).size).toBe(different.length);
+  });
+
+  it("is SHA-256 of the kind, the sorted headers as JSON, a line end and the body, if there are headers", () => {
+    const hash = createHash("sha256").update('accounts [["a","1"],["b","2"]]\n{"a":1}').digest("base64url");
+    expect(identify("accounts", Buffer.from('{"a":1}'), { b: "2", a: "1" })).toBe(hash);
   });
 
   it("never mixes up headers and body", () => {

@@ -89,6 +89,7 @@ describe("a payload", () => {
     expect(reasonOf({ ...account, connected: "yes" })).toBe(
       "connected: expected true or false, not this text",
     );
+    expect(reasonOf({ ...account, connected: "true" })).toMatch(/^connected: /);
     expect(reasonOf({ ...account, user_id: { id: userId } })).toMatch(/^userId: /);
     expect(reasonOf({ ...account, datasource_id: true })).toMatch(/^datasourceId: /);
     const timed = { ...defaultMapping.accounts, time: "sent_at" };

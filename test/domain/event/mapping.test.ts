@@ -180,7 +180,7 @@ describe("the owner of an event", () => {
 
 describe("a value of a payload that may be shown, because it is a name or a date", () => {
   it.each([
-    ...["update_user", "connector/status_updated", "v0.5", "income", true, false],
+    ...["update_user", "connector/status_updated", "v0.5", "v1.2.3", "income", "a".repeat(128), true, false],
     ...["2026-01-31", "2026-01-31 12:00", "2026-01-31T12:00:05Z", "2026-01-31 12:00:05.123 UTC"],
     ...["2026-01-31T12:00:05+01:00", "2026-01-31T12:00-0530", "2026-01-31 12:00:05UTC"],
   ])("is %j", (value) => {

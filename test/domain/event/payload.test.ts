@@ -166,6 +166,8 @@ it("a body without bytes counts as null only if mapped headers report the event"
     ok: true,
     bytes: Buffer.from("null"),
   });
+  const bytes = Buffer.from("{}");
+  expect(inspectPayload(bytes, { "ce-type": "ping" })).toEqual({ ok: true, bytes });
   expect(inspectPayload(Buffer.of())).toMatchObject({ ok: false });
   expect(inspectPayload(Buffer.of(0xff))).toEqual({ ok: false, error: "not UTF-8" });
 });

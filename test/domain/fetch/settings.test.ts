@@ -121,6 +121,8 @@ describe("the provider's settings", () => {
     ]);
     expect(() => parseOwnWebhooks({ paths: { webhooks } })).toThrow("companyWebhooks: expected a text");
     expect(() => parseOwnWebhooks({ paths: {} })).toThrow("provider.paths.webhooks: expected an object");
+    expect(() => parseOwnWebhooks({})).toThrow("provider.paths: expected an object");
+    expect(() => parseOwnWebhooks([])).toThrow("provider: expected an object");
   });
 });
 

@@ -112,7 +112,8 @@ describe("a receipt of an endpoint's event", () => {
   });
 
   it("without a name is refused", () => {
-    expect(() => ofEvent(eventOf("endpoint.updated"))).toThrow("event.endpoint: missing");
+    for (const receipts of [1, 2])
+      expect(() => ofEvent(eventOf("endpoint.updated"), receipts)).toThrow("event.endpoint: missing");
   });
 });
 

@@ -4,12 +4,15 @@ import { messageOfErasure } from "../../../domain/message/erasure-message.ts";
 import {
   messageOfDocument,
   messageOfEndpointEvent,
+  messageOfReadiness,
+  messageOfStale,
   messageOfState,
   reportOfState,
   wants,
 } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { applyProviderAnswer } from "../../../domain/state/state.ts";
+import type { AccountReadiness } from "../../../domain/readiness/stored-readiness.ts";
+import { applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { accountId, applied, at, documentRead, eventOf, minute, receiptsOf, userId } from "../samples.ts";
 
 const source = "https://example.com/income";
@@ -287,3 +290,31 @@ it.each([
     expect(message).toMatchObject({ subject: `${kind}/x`, correlationid: "cause", sequence: "9".repeat(20) });
   },
 );
+
+describe("no message", () => {
+  const readiness: AccountReadiness = {
+    ...{
+      subject: { kind: "account", id: accountId },
+      version: 1,
+      stateVersion: 1,
+      endpoints: [],
+      readings: {},
+    },
+    ...{ isConnected: true, isConfirmed: true, since: 1, deadline: 2 },
+  };
+  const { endpoint: _, ...unnamed } = updated;
+  const state: State = { ...waiting, latest: { cause: "event", event: updated, outcome: "applied" } };
+
+  it.each<[string, () => unknown]>([
+    ["announced: missing", () => messageOfReadiness(readiness, origin)],
+    ["stale: missing", () => messageOfStale(readiness, source)],
+    ["event.endpoint: missing", () => messageOfEndpointEvent(unnamed, receiptsOf(), source)],
+    ["event.type: no endpoint event announces a state", () => messageOfState(state, source)],
+    [
+      "subject.kind: data is of an account",
+      () => messageOfDocument({ ...read, subject: { kind: "user", id: userId } }, origin),
+    ],
+  ])("is made of what announces nothing: %s", (reason, make) => {
+    expect(make).toThrow(reason);
+  });
+});

@@ -82,6 +82,11 @@ it("asks for the user's accounts after an account and after the user, unless the
   }
 });
 
+it("is not replayed if nothing was announced", () => {
+  const { announced: _, stale: __, ...silent } = account;
+  expect(replayRecord({ ...ofAccount, after: silent }, origin)).toEqual([]);
+});
+
 it.each([
   [9, 10, false, false],
   [10, 11, true, true],

@@ -147,5 +147,6 @@ describe("a run after lost webhooks", () => {
     expect(parseRunRequest(JSON.parse(JSON.stringify(second)))).toEqual(second);
     for (const field of ["version", "since", "until"])
       expect(() => parseRunRequest({ ...second, [field]: null })).toThrow(`${field}: expected`);
+    expect(() => parseRunRequest(null)).toThrow("request: expected an object");
   });
 });

@@ -216,6 +216,12 @@ describe("a subject", () => {
     },
   );
 
+  it("with half a character in its id is mentioned as JSON escapes it", () => {
+    const half = "a-12345\ud800";
+    for (const text of [JSON.stringify({ user_id: half }), `{"user_id":${JSON.stringify(half)}`])
+      expect([half, "b-12345\ud800"].map((any) => mentions([user(any)])(text))).toEqual([true, false]);
+  });
+
   it("with few digits is not mentioned by a number that is no id", () => {
     const named = mentions([user("7")]);
     expect(

@@ -8,7 +8,7 @@ import {
 } from "../../../domain/recovery/repair.ts";
 import { scanCost } from "../../../domain/recovery/scan-cost.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { applyProviderAnswer } from "../../../domain/state/state.ts";
+import { applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { applied, at, documentRead, eventChange, eventOf, minute, userId } from "../samples.ts";
 
 const period = { since: minute(10), until: minute(20) };
@@ -40,6 +40,11 @@ describe("a repair of a period includes", () => {
     const state = applied([{ ...eventAt(1), time: minute(1) }]);
     const waiting = { ...state, unconfirmed: true };
     expect(needsRepair({ type: "state", before: undefined, after: waiting }, period)).toBe(true);
+  });
+
+  it("no state whose last change announces nothing, however long the period", () => {
+    const after: State = { ...applied([eventAt(1)]), latest: { cause: "again" } };
+    expect(needsRepair({ type: "state", before: undefined, after }, {})).toBe(false);
   });
 
   it.each([
