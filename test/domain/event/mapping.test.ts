@@ -86,6 +86,23 @@ describe("a mapping from the settings", () => {
     }
   });
 
+  it("is read with all that it may say, and identifies events by their bytes if it says nothing known", () => {
+    const least = { type: "a", types: { go: "user.updated" }, ids: "any" };
+    const full = {
+      ...{ ...least, events: "list", identity: "eventId", eventId: { header: "x-id" } },
+      attributes: { loanId: "metadata.loan_id" },
+    };
+    expect(parseMapping(full)).toEqual(full);
+    expect(parseMapping({ ...least, time: "", events: "", identity: "other" })).toEqual({
+      ...least,
+      identity: "body",
+    });
+    expect(() => parseMapping({ ...least, time: { header: 5 } })).toThrow("time: expected an expression");
+    expect(() => parseMapping({ ...least, attributes: { loanId: 5 } })).toThrow(
+      "mapping.attributes: expected",
+    );
+  });
+
   it("requires UUIDs by default, and is refused if it names no event", () => {
     expect(parseMapping({ type: "a", types: {} }).ids).toBe("uuid");
     expect(parseMapping({ type: "a", types: {}, ids: "any" }).ids).toBe("any");

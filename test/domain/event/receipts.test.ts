@@ -5,6 +5,8 @@ import {
   type EventMessage,
   firstReceipts,
   mergeReceipts,
+  parseReceipts,
+  receiptKey,
   receiptsToProcess,
 } from "../../../domain/event/receipts.ts";
 import { eventOf } from "../samples.ts";
@@ -101,4 +103,16 @@ describe("the receipts to process", () => {
   ])("are %s", (_, before, after, expected) => {
     expect(receiptsToProcess(before, after)).toEqual(expected);
   });
+});
+
+it("stored receipts are read as they were written, and refused by the invalid field", () => {
+  const stored = firstReceipts(weak, { messages: [first, second] });
+  expect(parseReceipts(JSON.parse(JSON.stringify(stored)))).toEqual(stored);
+  for (const field of Object.keys(stored))
+    expect(() => parseReceipts({ ...stored, [field]: null })).toThrow(`${field}: expected`);
+  expect(() => parseReceipts(null)).toThrow("receipts: expected an object");
+});
+
+it("a processed receipt is remembered by 16 characters of its event's id, and its number", () => {
+  expect(receiptKey(weak, 3)).toBe(`${weak.id.slice(0, 16)}.3`);
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { addressedTo, nameFields, withContent } from "../../../domain/message/document-reference.ts";
+import {
+  addressedTo,
+  nameFields,
+  referenceOf,
+  withContent,
+} from "../../../domain/message/document-reference.ts";
 import { messageOfErasure } from "../../../domain/message/erasure-message.ts";
 import {
   messageOfDocument,
@@ -255,6 +260,11 @@ describe("a message with its document", () => {
     const none = documentRead(read, undefined, { asOf: asOf + 1 });
     expect(withContent(messageOfDocument(none, origin), "{}")).toBeUndefined();
   });
+});
+
+it.each(["digest", "announced", "size"] as const)("data without its %s is not referred to", (field) => {
+  const { [field]: _, ...document } = read;
+  expect(referenceOf(document, origin.documentsUrl)).toBeUndefined();
 });
 
 it("a document's name in messages has its dates only if it is of a range", () => {

@@ -13,6 +13,10 @@ describe("how a document is sent", () => {
     ["gzip; q=0, *", false],
     ["*", true],
     ["br, identity", false],
+    ["x-gzip", true],
+    [" gzip ; q=0.1 ", true],
+    ["gzip;level=9;q=0", false],
+    ["identity, *;q=0", false],
   ])("is compressed if the caller accepts it: %j: %s", (acceptEncoding, expected) => {
     expect(acceptsGzip(acceptEncoding)).toBe(expected);
   });

@@ -36,6 +36,14 @@ const user: UserReadiness = {
 const ofAccount = { type: "readiness", before: undefined, after: account } as const;
 const ofUser = { type: "userReadiness", before: undefined, after: user } as const;
 
+const read = { asOf: 5, digest: "d", announced: 4, days: 31 };
+const announced: Announcement = {
+  ...{ status: "incomplete", version: 2, since: 1, at: 3 },
+  documents: [{ endpoint: "income", digest: "d", announced: 4 }],
+  missing: missingReasons.map((reason) => ({ endpoint: "trips", reason })),
+};
+const { announced: _, stale: __, userId: ___, ...waiting } = account;
+
 const publishedBy = (change: Change, given = settings) =>
   consequencesOf(change, given).flatMap((each) => (each.type === "publish" ? [each.message] : []));
 const followed = (change: Change, given = settings) =>
@@ -82,6 +90,23 @@ it("asks for the user's accounts after an account and after the user, unless the
   }
 });
 
+it.each<[string, Partial<AccountReadiness> | undefined, Partial<AccountReadiness>, boolean]>([
+  ["that begins", undefined, {}, true],
+  ["that goes on", {}, {}, false],
+  ["that follows another", { since: 0 }, {}, true],
+  ["that has ended", { since: 0 }, { isConnected: false }, false],
+  ["that is ready at once", undefined, { announced: { ...announced, status: "ready" } }, false],
+])("waits for its deadline in a connection %s, or not", (_, before, after, isWaiting) => {
+  const change: Change = {
+    ...{ type: "readiness", after: { ...waiting, correlationId: "c", ...after } },
+    before: before && { ...waiting, ...before },
+  };
+  const deadline = { subject: account.subject, since: 1, correlationId: "c" };
+  expect(consequencesOf(change, settings).filter(({ type }) => type === "endWait")).toEqual(
+    isWaiting ? [{ type: "endWait", deadline }] : [],
+  );
+});
+
 it("is not replayed if nothing was announced", () => {
   const { announced: _, stale: __, ...silent } = account;
   expect(replayRecord({ ...ofAccount, after: silent }, origin)).toEqual([]);
@@ -105,13 +130,6 @@ it.each([
   expect(eraseTaskForLateData(ofUser, new Set(["account/c"]))).toBeUndefined();
 });
 
-const read = { asOf: 5, digest: "d", announced: 4, days: 31 };
-const announced: Announcement = {
-  ...{ status: "incomplete", version: 2, since: 1, at: 3 },
-  documents: [{ endpoint: "income", digest: "d", announced: 4 }],
-  missing: missingReasons.map((reason) => ({ endpoint: "trips", reason })),
-};
-const { announced: _, stale: __, userId: ___, ...waiting } = account;
 const stored: AccountReadiness = {
   ...account,
   ...{ minDays: 30, readings: { income: read, trips: { asOf: 5 } }, announced, correlationId: "c" },

@@ -100,12 +100,13 @@ describe("what a dead letter is about", () => {
     expect(contentOfDeadLetter(JSON.stringify(message))).toEqual({ what: "user.created", id: "m" });
   });
 
-  it.each(["no JSON {", "[1]", '{"kind":"other"}', '{"kind":"users","id":1}', "null"])(
-    "is unknown if the body is not ours: %s",
-    (body) => {
-      expect(contentOfDeadLetter(body)).toEqual({ what: "unreadable" });
-    },
-  );
+  it.each([
+    ...["no JSON {", "[1]", '{"kind":"other"}', '{"kind":"users","id":1}', "null"],
+    ...['{"type":"x","id":"m"}', '{"specversion":"1.0","type":"x"}', '{"specversion":"1.0","id":"m"}'],
+    ...['{"subject":{"kind":"user","id":"u"}}', '{"type":"x","subject":{"kind":"cat","id":"u"}}'],
+  ])("is unknown if the body is not ours: %s", (body) => {
+    expect(contentOfDeadLetter(body)).toEqual({ what: "unreadable" });
+  });
 });
 
 it("a dead letter ends when its queue's retention is over, counted from its sending", () => {

@@ -80,6 +80,11 @@ describe("since when and why an account is connected or is not", () => {
     expect(told(applyProviderAnswer(asking, asking.version, answer, { at }))).toEqual([3, undefined]);
   });
 
+  it("is not known of a user", () => {
+    const event = eventOf("user.updated", { userId, kind: "users", connected: true, reason: "NEW" });
+    expect(applyEvent(undefined, event, 1, { since: 1, givesReasons: true })?.connection).toBeUndefined();
+  });
+
   it("is in no state and no message if the stage has no readiness and maps no reason", () => {
     const options = { since: 1, followsConnections: false };
     const state = applyEvent(undefined, eventOf("account.connected"), 1, options);

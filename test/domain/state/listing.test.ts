@@ -5,7 +5,7 @@ import { FailureError, permanent } from "../../../domain/core/failures.ts";
 import { dataIn } from "../../../domain/fetch/answer.ts";
 import { parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
-import { readListed, readSlice } from "../../../domain/state/listing.ts";
+import { parseListReader, readListed, readSlice } from "../../../domain/state/listing.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { accountId, userId } from "../samples.ts";
 
@@ -99,6 +99,31 @@ describe("a listed item", () => {
 });
 
 describe("the settings of reconciliation", () => {
+  it("are read as they are written, and ids are UUIDs unless the mapping allows any", () => {
+    const read = parseReconcileSettings(
+      {
+        ...{ everyHours: 12, graceMinutes: 5, rereadAfterDays: 30, askAgainAfterHours: 6 },
+        maxDeletions: { percent: 7, atLeast: 9 },
+        missed: { atMostEveryMinutes: 15, gapMinutes: 10 },
+        ...{ users: { id: "id", items: "users" }, accounts: { id: "id", createdAt: "a", updatedAt: "b" } },
+      },
+      { users: "any", accounts: "uuid" },
+    );
+    expect(read).toEqual({
+      ...{ everyHours: 12, graceMinutes: 5, rereadAfterDays: 30, askAgainAfterHours: 6 },
+      maxDeletions: { percent: 7, atLeast: 9 },
+      missed: { atMostEveryMinutes: 15, gapMinutes: 10, minuteInMillis: 60_000 },
+      readers: {
+        users: { name: "reconcile.users", ids: "any", id: "id", items: "users" },
+        accounts: { name: "reconcile.accounts", ids: "uuid", id: "id", createdAt: "a", updatedAt: "b" },
+      },
+    });
+    const scaled = { ...defaults, missed: { ...defaults.missed, minuteInMillis: 1_000 } };
+    expect(parseReconcileSettings(scaled, {}).missed.minuteInMillis).toBe(1_000);
+    const item = { id: "id", connected: "on", datasourceId: "source" };
+    expect(parseListReader("list", item, undefined)).toEqual({ name: "list", ids: "uuid", ...item });
+  });
+
   it("are refused with the name of the invalid setting", () => {
     const ids = { users: "uuid", accounts: "uuid" };
     const broken: [string, unknown][] = [
@@ -106,6 +131,13 @@ describe("the settings of reconciliation", () => {
       ["everyHours", { ...defaults, everyHours: "24" }],
       ["graceMinutes", { ...defaults, graceMinutes: null }],
       ["rereadAfterDays", { ...defaults, rereadAfterDays: undefined }],
+      ["askAgainAfterHours", { ...defaults, askAgainAfterHours: "6" }],
+      ["reconcile.maxDeletions", { ...defaults, maxDeletions: 5 }],
+      ["percent", { ...defaults, maxDeletions: { atLeast: 5 } }],
+      ["atLeast", { ...defaults, maxDeletions: { percent: 5 } }],
+      ["reconcile.missed", { ...defaults, missed: undefined }],
+      ["gapMinutes", { ...defaults, missed: { atMostEveryMinutes: 15 } }],
+      ["atMostEveryMinutes", { ...defaults, missed: { gapMinutes: 15 } }],
       ["reconcile.users", { ...defaults, users: [] }],
       ["id", { ...defaults, accounts: { ...defaults.accounts, id: 5 } }],
     ];
