@@ -23,20 +23,16 @@ export type Receipts = ReturnType<typeof parseReceipts>;
 export function mergeReceipts<T extends { readonly event: IncomeEvent; readonly message: EventMessage }>(
   receipts: readonly T[],
 ): readonly MergedReceipt<T>[] {
-  const byKey = new Map<string, Map<string, T>>();
-  for (const receipt of receipts) {
+  const merged = new Map<string, MergedReceipt<T>>();
+  for (const receipt of receipts.toSorted((one, other) => bySending(one.message, other.message))) {
     const { event, message } = receipt;
     const key = `${event.id} ${nameOf(ownerOf(event))}`;
-    const messages = byKey.get(key) ?? new Map();
-    messages.set(message.id, receipt);
-    byKey.set(key, messages);
+    const known = merged.get(key);
+    if (known === undefined) merged.set(key, { receipt, messages: [message] });
+    else if (known.messages.at(-1)?.id !== message.id)
+      merged.set(key, { ...known, messages: [...known.messages, message] });
   }
-  return [...byKey.values()].flatMap((messages) => {
-    const sorted = [...messages.values()].sort((one, other) => bySending(one.message, other.message));
-    const [first, ...others] = sorted;
-    if (first === undefined) return [];
-    return [{ receipt: first, messages: [first.message, ...others.map(({ message }) => message)] }];
-  });
+  return [...merged.values()];
 }
 
 function bySending(one: EventMessage, other: EventMessage): number {
