@@ -58,7 +58,7 @@ export function eventSources(
     throw permanent(`events: a list of ${list.length}, and one webhook may hold ${mostEvents} events`);
   const numbers = new Map<string, number>();
   return list.map((element: unknown) => {
-    const text = JSON.stringify(element) ?? "null";
+    const text = JSON.stringify(element);
     const number = (numbers.get(text) ?? 0) + 1;
     numbers.set(text, number);
     return { id: identifyElement(id, text, number), payload: element, text };

@@ -96,10 +96,8 @@ function gapBetween(
   const last = now - settledMinutes * minuteInMillis - 2 * period;
   for (let from = Math.ceil(begin / period) * period; from <= last; from += period)
     if (isGap(from)) gaps.push(from);
-  const [first] = gaps;
-  const latest = gaps.at(-1);
-  if (first === undefined || latest === undefined) return undefined;
-  const until = latest + 2 * period;
+  if (gaps.length === 0) return undefined;
+  const until = Math.max(...gaps) + 2 * period;
   const isOpen = ![...accepted].some(([at, count]) => at >= until && count > 0);
-  return { from: first, until, isOpen };
+  return { from: Math.min(...gaps), until, isOpen };
 }

@@ -64,15 +64,15 @@ describe("a failure", () => {
     }
   });
 
-  it.each([
-    [notReady("202", 5), true, "RetryableFailure"],
-    [retryable("busy"), false, "RetryableFailure"],
-    [waiting("no token", 60), false, "RetryableFailure"],
-    [permanent("404"), false, "PermanentFailure"],
-    [new Error("data"), false, "Error"],
-  ])("waits for the provider's data, or not, and has a name: %s", (error, isWaiting, name) => {
-    expect(isNotReady(error)).toBe(isWaiting);
-    expect(error.name).toBe(name);
+  it.each<[string, () => Error, boolean, string]>([
+    ["data that is not ready", () => notReady("202", 5), true, "RetryableFailure"],
+    ["a busy provider", () => retryable("busy"), false, "RetryableFailure"],
+    ["a missing token", () => waiting("no token", 60), false, "RetryableFailure"],
+    ["a missing subject", () => permanent("404"), false, "PermanentFailure"],
+    ["an error of a library", () => new Error("data"), false, "Error"],
+  ])("waits for the provider's data, or not, and has a name: %s", (_, fail, isWaiting, name) => {
+    expect(isNotReady(fail())).toBe(isWaiting);
+    expect(fail().name).toBe(name);
   });
 
   it("never quotes the message of a library's error", () => {
@@ -236,24 +236,26 @@ describe("a failure that is waited for", () => {
     expect(failureOf(laterRelease("later"))).toMatchObject({ delayInSeconds: 60, spreadInSeconds: 0 });
   });
 
-  it.each<[string, FailureError, boolean, boolean]>([
-    ["a permanent failure", permanent("400"), false, false],
-    ["a failed call", retryable("500"), true, false],
-    ["data that is not ready", notReady("202"), true, false],
-    ["a refused call", refusedCall("403"), true, true],
+  it.each<[string, () => FailureError, boolean, boolean]>([
+    ["a permanent failure", () => permanent("400"), false, false],
+    ["a failed call", () => retryable("500"), true, false],
+    ["data that is not ready", () => notReady("202"), true, false],
+    ["a refused call", () => refusedCall("403"), true, true],
     [
       "a wait for a token that the provider refused",
-      new FailureError({
-        ...{ type: "retryable", reason: "401", delayInSeconds: 1 },
-        ...{ waitsFor: "permit", refused: "alone" },
-      }),
+      () =>
+        new FailureError({
+          ...{ type: "retryable", reason: "401", delayInSeconds: 1 },
+          ...{ waitsFor: "permit", refused: "alone" },
+        }),
       true,
       true,
     ],
-    ["a wait for a permit", waiting("paced", 1), false, false],
-    ["a wait for the provider", unreachable("down", 1, 1), false, false],
-    ["a wait for a later release", laterRelease("later"), false, false],
-  ])("is an attempt, or one that the provider refused, or neither: %s", (_, error, isTried, isRefused) => {
+    ["a wait for a permit", () => waiting("paced", 1), false, false],
+    ["a wait for the provider", () => unreachable("down", 1, 1), false, false],
+    ["a wait for a later release", () => laterRelease("later"), false, false],
+  ])("is an attempt, or one that the provider refused, or neither: %s", (_, fail, isTried, isRefused) => {
+    const error = fail();
     expect([isAttempt(error), isRefusedCall(error)]).toEqual([isTried, isRefused]);
     expect(isRefusedCall({ failure: error.failure })).toBe(false);
   });

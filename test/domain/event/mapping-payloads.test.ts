@@ -106,6 +106,19 @@ describe("a payload", () => {
     expect(map({ ...account, sent_at: "" }, timed)).not.toHaveProperty("time");
   });
 
+  it.each([
+    ["LOCKED_OUT", "LOCKED_OUT"],
+    ["x".repeat(200), "x".repeat(200)],
+    ["x".repeat(201), undefined],
+    ["two\nlines", undefined],
+    [{ code: 7 }, undefined],
+    [7, undefined],
+    [null, undefined],
+  ])("has a reason only if that is one short line: %j", (reason, expected) => {
+    const payload = { action: "connect_account", account_id: accountId, why: reason };
+    expect(map(payload, { ...anyIds, reason: "why" }).reason).toBe(expected);
+  });
+
   it("is refused permanently, and never quoted in the reason, whatever it contains", () => {
     const canary = "canary-7805112093";
     const broken = fc.oneof(

@@ -189,6 +189,7 @@ describe("an answer where only something is to be done", () => {
     ["HTML that is called text", { contentType: "text/plain", body: page }, "wait 0"],
     ["202 with HTML", { status: 202, contentType: "text/html", body: page }, "wait 0"],
     ["JSON that breaks off", { body: '{"ok":' }, "wait 0"],
+    ["bytes that are no text", { contentType: undefined, body: Buffer.of(0xff) }, "wait 0"],
     ["206", { status: 206 }, "wait 0"],
     ["425", { status: 425, retryAfter: "3" }, "not ready 3"],
     ["409", { status: 409 }, "refused"],

@@ -63,6 +63,15 @@ describe("a planned read", () => {
     expect(plan.by).toEqual(["new", "newer"].map(messageDigest));
   });
 
+  it("covers all tasks if nothing is stored", () => {
+    const tasks = [since("new", now)];
+    expect(planRead(tasks, undefined, { now })).toMatchObject({
+      known: undefined,
+      asOf: now,
+      covered: tasks,
+    });
+  });
+
   describe("that continues after its saved pages", () => {
     const pages = { asOf: now - 60_000, known: 3_000, by: ["new", "done"].map(messageDigest) };
     const tasks = [since("new", now), since("newer", now)];

@@ -39,6 +39,11 @@ describe("who may read", () => {
     ],
     [`arn:aws:iam::${account}:user/reader`, session("reader"), false],
     [
+      `arn:aws:iam::${account}:user/${account}`,
+      { accountId: account, userArn: `arn:aws:iam::${account}:user/${account}` },
+      true,
+    ],
+    [
       `arn:aws-eusc:iam::${account}:role/reader`,
       { accountId: account, userArn: `arn:aws-eusc:sts::${account}:assumed-role/reader/i-1` },
       true,

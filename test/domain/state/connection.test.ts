@@ -6,7 +6,9 @@ import {
   applyEvent as apply,
   applyEvent,
   applyProviderAnswer,
+  type Connection,
   connectedIn,
+  connectionAfterAnswer,
   parseState,
   type State,
 } from "../../../domain/state/state.ts";
@@ -150,3 +152,43 @@ it.each([
 ])("the provider's answer %j says whether an account is connected: %s", (answered, isConnected) => {
   expect(connectedIn(answered)).toBe(isConnected);
 });
+
+it.each<[string, Connection | undefined, boolean | undefined, Connection | undefined]>([
+  ["none is known", undefined, false, undefined],
+  [
+    "it agrees",
+    { since: 1, reason: "A", asked: { since: 2, connected: false, reason: "B" } },
+    true,
+    { since: 1, reason: "A" },
+  ],
+  [
+    "it contradicts",
+    { since: 1, reason: "A", asked: { since: 2, connected: false, reason: "B" } },
+    false,
+    { since: 2, reason: "B" },
+  ],
+  [
+    "it contradicts what was claimed, too",
+    { since: 1, asked: { since: 2, connected: true, reason: "B" } },
+    false,
+    { since: 2 },
+  ],
+  ["it contradicts, and no event was asked about", { since: 1, reason: "A" }, false, { since: 1 }],
+  [
+    "it agrees after an interruption",
+    { since: 1, isInterrupted: true, asked: { since: 2 } },
+    true,
+    { since: 2 },
+  ],
+  [
+    "it says nothing after an interruption",
+    { since: 1, isInterrupted: true, asked: { since: 2 } },
+    undefined,
+    { since: 1 },
+  ],
+])(
+  "the connection of a connected account after the provider's answer, if %s",
+  (_, known, connected, expected) => {
+    expect(connectionAfterAnswer(known, true, connected)).toEqual(expected);
+  },
+);
