@@ -181,10 +181,7 @@ function reported({ type, values, since, time }: Report, version: number): Store
 
 function areEqual(one: Attributes, other: Attributes): boolean {
   const names = Object.keys(one);
-  return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && one[name] === other[name])
-  );
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }
 
 /** @throws permanent failure naming the field */

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import { attributesIn } from "../../../domain/event/attributes.ts";
+import {
+  afterAnswer,
+  afterReport,
+  attributesIn,
+  outcomeOfReport,
+  parseStoredAttributes,
+  type Report,
+  type StoredAttributes,
+} from "../../../domain/event/attributes.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { userId } from "../samples.ts";
@@ -102,5 +110,84 @@ describe("a user's attributes in a webhook", () => {
       expect(attributesIn(expressions, answer, userId, jmespathSearch).attributes).toEqual({ loanId: "7" });
     expect(attributesIn(expressions, { id: userId }, userId, jmespathSearch).attributes).toBeUndefined();
     expect(attributesIn(expressions, [], userId, jmespathSearch).attributes).toBeUndefined();
+  });
+});
+
+describe("stored attributes", () => {
+  const [one, two] = ["2026-03-01T12:00:01.000Z", "2026-03-01T12:00:02.000Z"];
+  const values = { loanId: "L-1" };
+  const stored: StoredAttributes = { values, version: 2, since: 5 };
+  const report = { type: "user.updated", values: { loanId: "L-2" }, since: 7 } as const;
+  const reported: StoredAttributes = { values: report.values, version: 9, since: 7 };
+
+  it("are read as they were written, and refused by the invalid field", () => {
+    for (const each of [stored, { ...stored, values: {}, time: one, isCreation: true }])
+      expect(parseStoredAttributes(JSON.parse(JSON.stringify(each)))).toEqual(each);
+    for (const [field, value] of Object.entries({
+      "attributes.values": { a: 1 },
+      version: "2",
+      since: null,
+    })) {
+      const name = field.replace("attributes.", "");
+      expect(() => parseStoredAttributes({ ...stored, [name]: value })).toThrow(`${field}: expected`);
+    }
+    expect(() => parseStoredAttributes([])).toThrow("attributes: expected an object");
+  });
+
+  it.each<[string, StoredAttributes | undefined, object, StoredAttributes]>([
+    ["begin at the answer", undefined, values, { values, version: 9, since: 1_000 }],
+    ["keep their version if they are unchanged", { ...stored, time: one, isCreation: true }, values, stored],
+    ["have the answer's version if they are changed", stored, {}, { values: {}, version: 9, since: 5 }],
+    [
+      "count another name as a change",
+      stored,
+      { toString: "L-1" },
+      { ...stored, values: { toString: "L-1" }, version: 9 },
+    ],
+  ])("%s of the provider", (_, known, answered, expected) => {
+    expect(afterAnswer(known, { ...answered }, 9, new Date(1_000))).toEqual(expected);
+  });
+
+  it.each<[string, StoredAttributes | undefined, Partial<Report>, StoredAttributes]>([
+    ["the first: applied", undefined, { time: one }, { ...reported, time: one }],
+    ["a newer one: applied", { ...stored, time: one }, { time: two }, { ...reported, time: two }],
+    ["an older one: stale", { ...stored, time: two }, { time: one }, { ...stored, time: two }],
+    [
+      "a newer one that was sent earlier: applied",
+      { ...stored, time: one },
+      { time: two, since: 1 },
+      { ...reported, since: 5, time: two },
+    ],
+    ["one without a time: unconfirmed", { ...stored, time: one }, {}, reported],
+    ["one without a time, sent earlier: unconfirmed", stored, { since: 3 }, stored],
+    [
+      "one of the same time: unconfirmed",
+      { ...stored, time: one },
+      { time: one },
+      { ...reported, time: one },
+    ],
+    ["one that says the same: agreed", stored, { values }, { ...stored, since: 7 }],
+    ["the creation, after an update: stale", stored, { type: "user.created", time: two }, stored],
+    [
+      "an update, after the creation: applied",
+      { ...stored, isCreation: true, time: two },
+      { time: one },
+      { ...reported, time: one },
+    ],
+    [
+      "the creation, at first: applied",
+      undefined,
+      { type: "user.created" },
+      { ...reported, isCreation: true },
+    ],
+  ])("are those of a report, or stay: %s", (name, known, more, expected) => {
+    const [, outcome] = name.split(": ");
+    expect(outcomeOfReport(known, { ...report, ...more }, true)).toBe(outcome);
+    expect(afterReport(known, { ...report, ...more }, 9)).toEqual(expected);
+  });
+
+  it("are those of the report sent last, if no time tells and the provider can't be asked", () => {
+    expect(outcomeOfReport(stored, report, false)).toBe("applied");
+    expect(outcomeOfReport(stored, { ...report, since: 5 }, false)).toBe("stale");
   });
 });

@@ -43,6 +43,7 @@ describe("a mapping that reads headers", () => {
 
   it("refuses webhooks without them by the missing field, whatever an object inherits", () => {
     expect(() => read({})).toThrow("type: the payload names no event");
+    expect(pickHeaders(["constructor"], {})).toEqual({});
     expect(() => mapPayload({ ...mapping, type: { header: "constructor" } }, {}, jmespathSearch, {})).toThrow(
       "type: the payload names no event",
     );
