@@ -11,6 +11,17 @@ import {
 const rates = fc.integer({ min: leastRequestsPerMinute, max: 1_000_000 });
 
 describe("the windows of a rate", () => {
+  it.each([
+    [3, 1, 1],
+    [60, 54, 1],
+    [1_000, 58, 15],
+  ])(
+    "of %i calls a minute are the %i that lose the fewest calls, of %i calls each",
+    (rate, windows, callsPerWindow) => {
+      expect(windowsOf(rate)).toEqual({ windowInSeconds: 60 / windows, callsPerWindow });
+    },
+  );
+
   it("permit at least one call each", () => {
     fc.assert(fc.property(rates, (rate) => windowsOf(rate).callsPerWindow >= 1));
   });

@@ -2,6 +2,7 @@ import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { encodedTexts } from "../../../domain/recovery/encoded-texts.ts";
 import { mentions } from "../../../domain/recovery/mentions.ts";
 import { hostileText } from "../samples.ts";
 
@@ -254,5 +255,42 @@ describe("a subject", () => {
         expect(mentions([user("nobody at all")])(text)).toBe(false);
       }),
     );
+  });
+});
+
+describe("the encodings in a text", () => {
+  it.each([
+    ["%7Ba%2Fb%23c%26d%3De%3Ff%7d", "{a%2Fb%23c%26d%3De%3Ff}"],
+    ["&lt;a&GT;&amp;&apos;&quot;&#65;&#x42;&nbsp;", "<a>&'\"AB&nbsp;"],
+    ["&amp;%26lt;", "&%26lt;"],
+    ["a\0b\0", "ab"],
+  ])("are undone, except what a value would end with: %j", (text, decoded) => {
+    expect(encodedTexts(text)).toEqual([decoded]);
+  });
+
+  it.each([
+    ["base64", Buffer.from("Hello, world").toString("base64"), "Hello, world"],
+    ["hexadecimal digits", Buffer.from("Hello, world").toString("hex"), "Hello, world"],
+    [
+      "20 characters among other bytes",
+      Buffer.from(`\xff${"x".repeat(20)}\xff`, "latin1").toString("base64"),
+      "x".repeat(20),
+    ],
+  ])("are undone: %s", (_, text, decoded) => {
+    expect(encodedTexts(text)).toContain(decoded);
+  });
+
+  it.each([
+    ["plain words", "a plain text of words"],
+    ["an id", "0f8fad5b-d9cb-469f-a165-70867728950e"],
+    ["ten characters", "SGVsbG8sIH"],
+    ["15 hexadecimal digits", "48656c6c6f2c207"],
+  ])("are none in %s", (_, text) => {
+    expect(encodedTexts(text)).toEqual([]);
+  });
+
+  it("are ignored if fewer than 20 of their characters can be read", () => {
+    const bytes = Buffer.from(`\xff${"x".repeat(19)}\xff`, "latin1");
+    expect(encodedTexts(bytes.toString("hex"))).toEqual([]);
   });
 });
