@@ -134,7 +134,7 @@ function isEscaped(text: string, at: number): boolean {
 
 export function skipSpace(text: string, start: number): number {
   let at = start;
-  while (at < text.length && /\s/.test(text.charAt(at))) at += 1;
+  while (/\s/.test(text.charAt(at))) at += 1;
   return at;
 }
 

@@ -67,7 +67,7 @@ export function eraseTask(
     namedWith,
     claimed: [],
     cause,
-    ...(id === undefined ? {} : { id }),
+    ...present({ id }),
     pass: 1,
     next: "subjects",
     erased: [],

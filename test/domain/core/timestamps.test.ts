@@ -180,6 +180,7 @@ describe("a Unix time", () => {
     null,
     {},
     [],
+    [1_772_368_496],
     true,
   ])("is undefined in another length or form: %j", (value) => {
     expect(readTime(value)).toBeUndefined();

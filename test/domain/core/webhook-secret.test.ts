@@ -189,6 +189,7 @@ describe("the value to register", () => {
 
   it("before a rotation outlives the provider's retries, even if only the second run registers", () => {
     expect(overlapSecondsOf(72, 24)).toBe((72 + 48) * 3600);
+    expect(propagationSecondsOf(60)).toBe(120);
   });
 });
 

@@ -95,6 +95,11 @@ describe("a user's attributes in a webhook", () => {
     ]);
   });
 
+  it("leaves attributes as known if the only one cannot be evaluated", () => {
+    const attributes = { size: "length(metadata.list)" };
+    expect(read(update, { ...users, attributes })).toEqual([undefined, ["size"]]);
+  });
+
   it("reads none of a deleted user, and none without the setting", () => {
     const metadata = { loan_id: "L-1" };
     expect(read({ ...update, event: "delete_user", metadata })).toEqual(nothing);
@@ -159,6 +164,7 @@ describe("stored attributes", () => {
       { ...reported, since: 5, time: two },
     ],
     ["one without a time: unconfirmed", { ...stored, time: one }, {}, reported],
+    ["one with a time, after one without: unconfirmed", stored, { time: one }, reported],
     ["one without a time, sent earlier: unconfirmed", stored, { since: 3 }, stored],
     [
       "one of the same time: unconfirmed",

@@ -34,6 +34,7 @@ describe("a body", () => {
     );
     expect(keptOf('{"link":1, "session":{"link":2}, "b":"\\"link\\""}')).toBe('{"b":"\\"link\\""}');
     expect(keptOf('[{"link":1},{"link":1,"link":2}]')).toBe("[{},{}]");
+    expect(keptOf('{"a":"link","b":["session","link"]}')).toBe('{"a":"link","b":["session","link"]}');
   });
 
   it("keeps no trace of a credential anywhere", () => {

@@ -30,7 +30,7 @@ function outcome(given: Given, expects: Expectation = "data", error?: ErrorPlace
     if (!read.found) return "absent";
     return read.bytes.byteLength === 0 ? "accepted" : "data";
   } catch (error) {
-    if (error instanceof Unauthorized) return "unauthorized";
+    if (error instanceof Unauthorized) return error.name;
     if (!(error instanceof FailureError)) throw error;
     const { failure } = error;
     expect(failure.reason).toContain(`the provider answered ${answer.status}`);
@@ -128,8 +128,8 @@ describe("an answer where data is expected", () => {
     ["201 with HTML", { status: 201, contentType: "text/html", body: page }, "wait 0"],
     ["206", { status: 206, body: '{"data":[]}' }, "wait 0"],
 
-    ["401", { status: 401 }, "unauthorized"],
-    ["401 with Retry-After", { status: 401, retryAfter: "5" }, "unauthorized"],
+    ["401", { status: 401 }, "Unauthorized"],
+    ["401 with Retry-After", { status: 401, retryAfter: "5" }, "Unauthorized"],
     ["403", { status: 403 }, "forbidden, unknown"],
     ["403 with Retry-After", { status: 403, retryAfter: "7" }, "wait 7"],
     ["403 with a fraction", { status: 403, retryAfter: "0.5" }, "wait 0.5"],

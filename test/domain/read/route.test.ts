@@ -73,7 +73,12 @@ describe("a path of the read API", () => {
     ["/v1/accounts/a1/documents/income?page=2", "page"],
     ["/v1/accounts/a1/documents/income/versions?asOf=2026-10-01T00:00:00Z", "asOf"],
   ])("%s is refused, naming %s", (target, field) => {
-    expect(route(target)).toMatchObject({ status: 400, field, detail: expect.stringMatching(`^${field} `) });
+    expect(route(target)).toMatchObject({
+      status: 400,
+      type: "urn:income-events:problem:bad-request",
+      field,
+      detail: expect.stringMatching(`^${field} `),
+    });
   });
 
   it("is read-only", () => {

@@ -217,6 +217,15 @@ describe("a subject", () => {
     },
   );
 
+  it.each([
+    ["anna", "customer=anna&at=1", true],
+    ["anna", "first_name=anna&at=1", false],
+    ["anna", '{"first_name":"anna"', true],
+    ["anna-12345", "first_name=anna-12345&at=1", true],
+  ])("that is a word counts in a form only under a name of ids: %s in %s: %s", (any, text, isMentioned) => {
+    expect(mentions([user(any)])(text)).toBe(isMentioned);
+  });
+
   it("with half a character in its id is mentioned as JSON escapes it", () => {
     const half = "a-12345\ud800";
     for (const text of [JSON.stringify({ user_id: half }), `{"user_id":${JSON.stringify(half)}`])

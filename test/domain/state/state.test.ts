@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
+import { receiptKey } from "../../../domain/event/receipts.ts";
 import {
   type Answer,
   applyProviderAnswer as answer,
@@ -25,7 +26,10 @@ it.each<[string, readonly IncomeEvent[], object]>([
   [
     "the first one, unordered: is applied",
     [connected],
-    { subject: account, version: 1, connected: true, deleted: false, ...isApplied },
+    {
+      ...{ subject: account, version: 1, connected: true, deleted: false, ...isApplied },
+      processed: [receiptKey(connected, 1)],
+    },
   ],
   ["the first one, with a time: is applied", [timed("connected", 1)], { connected: true, asOf: minute(1) }],
   [
