@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { permanent } from "../../../domain/core/failures.ts";
-import { parseExact } from "../../../domain/event/lossless-json.ts";
+import { losslessValue, parseExact } from "../../../domain/event/lossless-json.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { anyIds } from "./mapped.ts";
 
@@ -149,6 +149,11 @@ it.each([
   ["1227795846152789711", "1227795846152789711"],
 ])("reads %s", (text, written) => {
   expect(JSON.stringify(parseExact(text, "the body"))).toBe(written);
+});
+
+it("keeps each number as it is written where all are raw", () => {
+  const text = '[1.10,1e2,-0,12345678901234567890,"1.10",true]';
+  expect(JSON.stringify(losslessValue(text))).toBe(text);
 });
 
 it("reads a number of a million digits at once", () => {

@@ -6,8 +6,10 @@ import {
   type Message,
   type MessageOf,
   messageSchema,
+  messageSource,
   messageTypes,
 } from "../../../domain/message/message-schemas.ts";
+import { testMessage } from "../../../domain/message/test-message.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { messageHistories } from "./message-histories.ts";
 
@@ -27,6 +29,21 @@ describe("the contract with subscribers", () => {
     expectTypeOf<MessageOf<"data.updated">["sequence"]>().toEqualTypeOf<string>();
     expectTypeOf<Message["specversion"]>().toEqualTypeOf<"1.0">();
     expect(messageTypes).toEqual([...new Set(messageTypes)]);
+  });
+
+  it("requires of each type what every message has", () => {
+    const {
+      data: _,
+      type: __,
+      ...attributes
+    } = testMessage("id", "risk", messageSource("prod"), new Date(0));
+    expect(attributes.source).toBe("/income-events/prod");
+    for (const type of messageTypes) {
+      const { required, ...schema } = messageSchema(type);
+      expect(new Set<string>(required)).toEqual(new Set([...Object.keys(attributes), "type", "data"]));
+      expect(schema).toMatchObject({ title: type, type: "object", properties: { type: { const: type } } });
+      for (const name of required) expect(schema.properties).toHaveProperty(name);
+    }
   });
 
   it("allows every message of the domain, and no unnamed field", () => {

@@ -62,6 +62,26 @@ it("is announced, repaired and replayed with the same messages", () => {
   expect(replayed.map(({ message }) => message)).toEqual(messages);
 });
 
+it("says which documents decided it, what is missing, and which accounts a user has", () => {
+  const after = { ...account, announced, correlationId: "c" };
+  const [incomplete] = publishedBy({ ...ofAccount, after });
+  expect(incomplete).toMatchObject({ subject: "account/a/readiness", correlationid: "c" });
+  expect(incomplete).toMatchObject({ time: "1970-01-01T00:00:00.003Z", sequence: "00000000000000000002" });
+  const href = "https://reads.example/v1/accounts/a/documents/income?version=4";
+  expect(incomplete?.data).toEqual({
+    ...{ accountId: "a", userId: "u", connectedSince: "1970-01-01T00:00:00.001Z" },
+    documents: [{ endpoint: "income", href, version: "4", sha256: "d" }],
+    missing: announced.missing,
+  });
+  const [ready] = publishedBy(ofUser);
+  expect(ready).toMatchObject({ subject: "user/u/readiness", time: minute(10) });
+  const connectedSince = "1970-01-01T00:00:00.001Z";
+  expect(ready?.data).toEqual({
+    userId: "u",
+    accounts: ["a", "b"].map((accountId) => ({ accountId, status: "ready", connectedSince })),
+  });
+});
+
 it.each([
   ["if it has had any since its connection", at(5), { newestAt: minute(5) }],
   ["not if it has had none", at(4), {}],

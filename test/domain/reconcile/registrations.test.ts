@@ -4,6 +4,7 @@ import { parseRefreshOutcome } from "../../../domain/fetch/token-lifetime.ts";
 import { parseReconcileOutcome } from "../../../domain/reconcile/reconcile-outcome.ts";
 import {
   advance,
+  correlationOfRun,
   driftOfRun,
   endRun,
   isDue,
@@ -152,6 +153,10 @@ const begun = startRun(undefined, at, true);
 const ended = endRun({ ...begun, version: 7 }, later(1));
 
 describe("a run", () => {
+  it("is named in logs by its start", () => {
+    expect(correlationOfRun(begun.startedAt)).toBe("reconciliation.2026-03-01T12:00:00.000Z");
+  });
+
   it("is due at first, until it has ended, and a period after it began", () => {
     expect(isDue(undefined, 24, at)).toBe(true);
     expect(isDue(begun, 24, at)).toBe(true);
