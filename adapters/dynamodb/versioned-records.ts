@@ -38,15 +38,18 @@ export type VersionedRecords = {
 /** Few writers update one state (its events and its fetch): a loser reads again and rarely loses twice. */
 const maxAttempts = 8;
 
-/** @param shared a reader and a writer that other code uses too; absent: new ones */
-export function versionedRecords(
-  client: DynamoDBClient,
-  tableName: string,
-  shared: { readonly read: ReadKey; readonly write: WriteItem } = {
+export function versionedRecords(client: DynamoDBClient, tableName: string): VersionedRecords {
+  return sharedRecords({
     read: batchingReader(client, tableName),
     write: batchingWriter(client, tableName),
-  },
-): VersionedRecords {
+  });
+}
+
+/** @param shared a reader and a writer that other code uses too */
+export function sharedRecords(shared: {
+  readonly read: ReadKey;
+  readonly write: WriteItem;
+}): VersionedRecords {
   const loadState = async (subject: Subject) => {
     const item = await shared.read(stateKey(subject));
     return item === undefined ? undefined : parseState(item.state);

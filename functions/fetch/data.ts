@@ -4,7 +4,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { backgroundInvoker, leanClient, serviceClock } from "../../adapters/aws/client.ts";
 import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
 import { documentReader, documentStore, versionKeeper } from "../../adapters/dynamodb/documents.ts";
-import { readinessRecords, versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import { readinessRecords, sharedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../adapters/erasure/find-erased.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { batchingSender, messageVisibility, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
@@ -39,7 +39,7 @@ const timeoutSeconds = numberOf(settings, "timeoutSeconds");
 const awaited = parseAwaited(settings.readiness);
 
 const handle = fetcher({
-  versionedRecords: versionedRecords(table, tableName, shared),
+  versionedRecords: sharedRecords(shared),
   documents: documentStore(shared.read, shared.write, overflow, retainVersion),
   readDocuments: documentReader(table, tableName),
   findErased: findErased(shared.read, subjectDigest(secrets, variable("ERASURE_KEY_ARN"))),

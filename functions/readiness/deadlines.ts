@@ -2,7 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { leanClient, serviceClock } from "../../adapters/aws/client.ts";
 import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
-import { readinessRecords, versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import { readinessRecords, sharedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { messageVisibility, sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
@@ -16,7 +16,7 @@ const shared = { read: batchingReader(table, tableName), write: batchingWriter(t
 export const handler = logged(
   deadlineKeeper({
     records: readinessRecords(shared.read, shared.write),
-    loadState: versionedRecords(table, tableName, shared).loadState,
+    loadState: sharedRecords(shared).loadState,
     clock: serviceClock(table),
     changeVisibility: messageVisibility(sqs),
     send: sqsSender(sqs),

@@ -6,7 +6,7 @@ import { leanClient, serviceClock } from "../../adapters/aws/client.ts";
 import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
 import { supersededRemover } from "../../adapters/dynamodb/documents.ts";
 import { linkTable, partitions } from "../../adapters/dynamodb/event-table.ts";
-import { readinessRecords, versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import { readinessRecords, sharedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../adapters/erasure/find-erased.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
@@ -52,7 +52,7 @@ const retries = { waitsMs: retryWaitsMs(timeoutSeconds), wait: setTimeout, now }
 
 const dependencies = {
   findErased: findErased(shared.read, digestOf),
-  versionedRecords: versionedRecords(table, tableName, shared),
+  versionedRecords: sharedRecords(shared),
   erasesOnDeletion: settings.erasesOnDeletion === true,
   settings: {
     source: textOf(settings, "eventSource"),

@@ -1,8 +1,10 @@
 import type { SQSBatchResponse } from "aws-lambda";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { writeChange } from "../../adapters/aws/relay-invoker.ts";
-import type { DocumentStore } from "../../adapters/dynamodb/documents.ts";
-import { receiptRecorder } from "../../adapters/dynamodb/event-table.ts";
+import type { WriteItem } from "../../adapters/dynamodb/batching.ts";
+import { type DocumentStore, documentStore } from "../../adapters/dynamodb/documents.ts";
+import { linkTable, receiptRecorder } from "../../adapters/dynamodb/event-table.ts";
+import { sharedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { ProviderApi } from "../../adapters/provider/provider-api.ts";
 import { ProviderClient } from "../../adapters/provider/provider-client.ts";
 import { TokenRefusals } from "../../adapters/provider/token-refusals.ts";
@@ -24,14 +26,7 @@ import { consumer } from "../../functions/store/consumer.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { redrive, taskOrder } from "../../packages/cli/dead-letters/redrive.ts";
 import { context, httpEvent } from "../support/invocations.ts";
-import {
-  callOf,
-  readinessRecordsOf,
-  sender,
-  tableRequests,
-  versionedRecordsOf,
-  visibilityOf,
-} from "./ports.ts";
+import { callOf, itemsOf, readinessRecordsOf, sender, tableRequests, visibilityOf } from "./ports.ts";
 import type { Do, Process } from "./processes.ts";
 import { endpoint, readLifetime, type Webhook } from "./provider.ts";
 import { type Message, type Queue, recordsOf } from "./queue.ts";
@@ -80,13 +75,7 @@ export function store(
   messages: readonly Message[],
 ): Promise<SQSBatchResponse> {
   const handler = consumer({
-    record: receiptRecorder(
-      {
-        write: (write) => step("writes a receipt", () => simulation.table.writeEvent(write)),
-        read: (key) => step("looks for an event", () => simulation.table.readItem(key)),
-      },
-      30,
-    ),
+    record: receiptRecorder(itemsOf(simulation, step), 30),
     recordCanary: async () => undefined,
     overflow: noObjects,
     send: sender(simulation, step),
@@ -117,13 +106,14 @@ export async function relayBatch(
   const changes = table.stream.slice(from, from + most);
   const send = sender(simulation, step);
   const { request, clock } = tableRequests(simulation, step);
+  const items = itemsOf(simulation, step);
   const subscribers = simulation.subscribers.map((name) => ({
     name,
     queueUrl: name,
     deadLetterQueueUrl: `${name} dead`,
   }));
   const handler = relay({
-    versionedRecords: versionedRecordsOf(simulation, step),
+    versionedRecords: sharedRecords(items),
     attributes: Object.keys(attributes).length === 0 ? undefined : { asks: true },
     readiness: readiness && {
       records: readinessRecordsOf(simulation, request),
@@ -131,7 +121,7 @@ export async function relayBatch(
       settings: readiness,
       clock,
     },
-    link: (user, account) => step("links", () => void table.links.add(`${user} ${account}`)),
+    link: linkTable(items.write),
     findErased: () => step("reads tombstones", () => new Set<string>()),
     removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
     send,
@@ -160,7 +150,7 @@ export function checkDeadlines(
   const { request, clock } = tableRequests(simulation, step);
   const handler = deadlineKeeper({
     records: readinessRecordsOf(simulation, request),
-    loadState: versionedRecordsOf(simulation, request).loadState,
+    loadState: sharedRecords(itemsOf(simulation, request)).loadState,
     clock,
     changeVisibility: visibilityOf(simulation, step),
     send: sender(simulation, step),
@@ -231,7 +221,7 @@ export function fetchBatch(
   const api = { ...watchedCall(simulation, step, reads), ...ready };
   const client = new ProviderClient(api, simulation.tokenReaderOf(step), refusals);
   const handler = fetcher({
-    versionedRecords: versionedRecordsOf(simulation, request),
+    versionedRecords: sharedRecords(itemsOf(simulation, request)),
     documents: documentsOf(simulation, request, reads),
     readDocuments: (subject) => request("reads all documents", () => table.loadDocuments(subject)),
     findErased: () => request("reads tombstones", () => new Set<string>()),
@@ -265,19 +255,25 @@ export function fetchBatch(
   return handler({ Records: recordsOf(queue, messages) }, context);
 }
 
+/** Small data is stored in the item, here uncompressed: a step must not depend on another thread. */
 function documentsOf({ table }: Surroundings, request: Do, reads: ReadsOfProcess): DocumentStore {
   return {
     load: (subject, name) =>
-      request("reads a document", () => {
+      request("reads DOCUMENT", () => {
         if (name.endpoint === endpoint) reads.load(nameOf(subject));
         return table.loadDocument(subject, name);
       }),
-    save: (known, next, content) =>
-      request("writes a document", () => {
-        const outcome = table.saveDocument(known, next, content?.parts.join(""));
-        if (outcome === "written" && next.endpoint === endpoint) reads.write(nameOf(next.subject));
-        return outcome;
-      }),
+    save: (stored, updated, content) => {
+      const write: WriteItem = (each) =>
+        request("writes DOCUMENT", () => {
+          const outcome = table.write(each);
+          if (outcome === "written" && updated.endpoint === endpoint) reads.write(nameOf(updated.subject));
+          return outcome;
+        });
+      const storage = content && { codec: "identity", content: Buffer.concat(content.parts) };
+      const { save } = documentStore(async (key) => table.read(key), write, noObjects);
+      return save(stored, { ...updated, ...storage }, undefined);
+    },
   };
 }
 

@@ -1,14 +1,10 @@
-import {
-  type ReadinessRecords,
-  type ReviseState,
-  readinessRecords,
-  type VersionedRecords,
-} from "../../adapters/dynamodb/versioned-records.ts";
+import type { ReadKey, WriteItem } from "../../adapters/dynamodb/batching.ts";
+import type { Key } from "../../adapters/dynamodb/keys.ts";
+import { type ReadinessRecords, readinessRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { ApiCall, ProviderApi } from "../../adapters/provider/provider-api.ts";
 import type { messageVisibility, Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Do } from "./processes.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Ahead } from "./table.ts";
 
 /** A failed send, as the adapter reports it. */
 const unsent = { type: "retryable", reason: "SQS: injected", delayInSeconds: 0 } as const;
@@ -41,25 +37,24 @@ export function visibilityOf(simulation: Surroundings, step: Do) {
   };
 }
 
-export function versionedRecordsOf(simulation: Surroundings, step: Do): VersionedRecords {
-  const { table } = simulation;
-  const revising = (ahead: Ahead): ReviseState => {
-    return (subject, change, known) => table.reviseState(step, subject, change, { ahead, known });
-  };
+/** A port to the table in which each read and write of an item is a step. */
+export function itemsOf(
+  { table }: Surroundings,
+  step: Do,
+): { readonly read: ReadKey; readonly write: WriteItem } {
   return {
-    // Entries that cannot be read ahead are read in their turn.
-    readAhead: (names) =>
-      step("reads records", () => table.readAhead(names)).then(revising, () => revising(table.readAhead([]))),
-    reviseState: revising(table.readAhead([])),
-    loadState: (subject) => step("reads a state", () => table.loadState(subject)),
+    read: (key) => step(`reads ${kindOf(key)}`, () => table.read(key)),
+    write: (write) => step(`writes ${kindOf(write.key)}`, () => table.write(write)),
   };
 }
 
-export function readinessRecordsOf({ table }: Surroundings, step: Do): ReadinessRecords {
-  return readinessRecords(
-    (key) => step(`reads ${key.sk}`, () => table.readItem(key)),
-    (write) => step("writes readiness", () => table.writeReadiness(write)),
-  );
+function kindOf({ sk }: Key): string {
+  return sk.split("#")[0] ?? sk;
+}
+
+export function readinessRecordsOf(simulation: Surroundings, step: Do): ReadinessRecords {
+  const { read, write } = itemsOf(simulation, step);
+  return readinessRecords(read, write);
 }
 
 /** Steps that are requests to DynamoDB, and the time in whole seconds of its last answer. */

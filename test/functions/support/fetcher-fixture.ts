@@ -5,7 +5,11 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { documentKey } from "../../../adapters/dynamodb/keys.ts";
-import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
+import {
+  sharedRecords,
+  type VersionedRecords,
+  versionedRecords,
+} from "../../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { CircuitBreaker } from "../../../adapters/provider/circuit-breaker.ts";
@@ -140,7 +144,7 @@ export function fetcherFixture(tables: string) {
     });
     const client = new ProviderClient(api, reader, refusals);
     return fetcher({
-      versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
+      versionedRecords: sharedRecords(shared),
       documents: documentStore(shared.read, shared.write, overflow),
       readDocuments: documentReader(made.system.dynamodb, made.table.name),
       findErased: findErased(shared.read, digestOf(), { seconds: 0 }),

@@ -6,7 +6,7 @@ import { serviceClock } from "../../../adapters/aws/client.ts";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { supersededRemover } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable, linkTable, partitions } from "../../../adapters/dynamodb/event-table.ts";
-import { readinessRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
+import { readinessRecords, sharedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { findErased, subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
@@ -112,7 +112,7 @@ export function relayFixture(tables: string) {
     const clock = serviceClock(made.system.dynamodb);
     const dependencies = (): RelayDependencies => {
       return {
-        versionedRecords: versionedRecords(made.system.dynamodb, made.table.name, shared),
+        versionedRecords: sharedRecords(shared),
         link: linkTable(shared.write),
         removeSuperseded: supersededRemover(shared.read, overflowBucket(made.bucket.name)),
         findErased: findErased(shared.read, digestOf, { seconds: 0 }),

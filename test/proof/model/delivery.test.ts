@@ -73,9 +73,9 @@ describe("every event", () => {
     const announced = () =>
       simulation.subscribers.map((name) => simulation.queue(name).messages.map(({ body }) => body));
     const before = announced();
-    const contents = accountIds.map((id) =>
-      simulation.table.contentOf({ kind: "account", id }, { endpoint: "income" }),
-    );
+    const documents = () =>
+      accountIds.map((id) => simulation.table.loadDocument({ kind: "account", id }, { endpoint: "income" }));
+    const contents = documents().map((stored) => stored?.storage.content);
 
     simulation.pass(73 * hour);
     for (const webhook of events.filter(({ body }) => body.includes("time")))
@@ -83,9 +83,7 @@ describe("every event", () => {
     await comeToRest(simulation);
 
     expect(announced()).toEqual(before);
-    expect(
-      accountIds.map((id) => simulation.table.contentOf({ kind: "account", id }, { endpoint: "income" })),
-    ).toEqual(contents);
+    expect(documents().map((stored) => stored?.storage.content)).toEqual(contents);
     for (const webhook of events) await deliver(simulation, webhook);
     await comeToRest(simulation);
   });
