@@ -1,11 +1,17 @@
-import { createHash } from "node:crypto";
+import {
+  ResourceNotFoundException,
+  SecretsManagerClient,
+  SecretsManagerServiceException,
+} from "@aws-sdk/client-secrets-manager";
 import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
 import { SecretsError } from "@income-events/local-stack/engines/secrets-error.ts";
-import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
-import { parseTokenSecret } from "../../domain/fetch/token.ts";
+import { z } from "zod";
+import { type TokenSecret, tokenSecret } from "../../adapters/secrets/token-secret.ts";
+import { parseTokenSecret, type TokenVersion } from "../../domain/fetch/token.ts";
 import type { Do } from "./processes.ts";
 
-type Stage = "AWSCURRENT" | "AWSPENDING";
+const region = "eu-central-1";
+const answered = z.object({ SecretString: z.string().optional(), VersionId: z.string().optional() });
 
 /** The token's secret, on the local runner's engine: its staging labels move as in Secrets Manager. */
 export class Secret {
@@ -13,72 +19,45 @@ export class Secret {
   readonly #id: string;
 
   constructor(token: string, now: () => Date) {
-    this.#engine = createSecretsEngine({ region: "eu-central-1", account: "000000000000", now });
+    this.#engine = createSecretsEngine({ region, account: "000000000000", now });
     this.#id = this.#engine.create({ name: "token", secretString: JSON.stringify({ token }) }).arn;
   }
 
-  get current(): StoredToken {
-    return this.#read("AWSCURRENT");
+  get current(): TokenVersion {
+    const { SecretString = "", VersionId = "" } = this.#call("GetSecretValue", { SecretId: this.#id });
+    return parseTokenSecret(SecretString, VersionId);
   }
 
   /** Sets the token as an operator does. */
   set(token: string): void {
-    this.#call("PutSecretValue", { SecretString: JSON.stringify({ token }) });
+    this.#call("PutSecretValue", { SecretId: this.#id, SecretString: JSON.stringify({ token }) });
   }
 
   /** Port for a process, in which each call is a step. */
   portOf(step: Do): TokenSecret {
-    return {
-      current: () => step("reads the token", () => this.current),
-      pending: () => step("reads what is pending", () => this.#pending()),
-      propose: (token, replaces) => step("proposes a token", () => this.#propose(token, replaces)),
-      promote: (versionId, replaced) =>
-        step("promotes a token", () => this.#move("AWSCURRENT", versionId, replaced)),
-      discard: (versionId) =>
-        step("discards a token", () => void this.#move("AWSPENDING", undefined, versionId)),
-    };
-  }
-
-  #read(stage: Stage): StoredToken {
-    const { SecretString, VersionId } = this.#call("GetSecretValue", { VersionStage: stage });
-    return { ...parseTokenSecret(String(SecretString), String(VersionId)), createdAt: new Date(0) };
-  }
-
-  #pending(): StoredToken | undefined {
-    return this.#unless("ResourceNotFoundException", () => this.#read("AWSPENDING"));
-  }
-
-  #propose(token: string, replaces: string) {
-    const text = JSON.stringify({ token, replaces });
-    const { VersionId } = this.#call("PutSecretValue", {
-      SecretString: text,
-      VersionStages: ["AWSPENDING"],
-      ClientRequestToken: createHash("sha256").update(text).digest("hex"),
-    });
-    return { versionId: String(VersionId), token, replaces };
-  }
-
-  #move(stage: Stage, to: string | undefined, from: string): boolean {
-    const moved = this.#unless("InvalidParameterException", () =>
-      this.#call("UpdateSecretVersionStage", {
-        VersionStage: stage,
-        RemoveFromVersionId: from,
-        ...(to === undefined ? {} : { MoveToVersionId: to }),
-      }),
+    const client = new SecretsManagerClient({ region });
+    client.middlewareStack.add(
+      (_, { commandName = "" }) =>
+        async ({ input }) => {
+          const operation = commandName.replace(/Command$/, "");
+          const output = await step(operation, () => this.#call(operation, input));
+          return { output: { ...output, $metadata: {} }, response: undefined };
+        },
+      { step: "initialize", priority: "high" },
     );
-    return moved !== undefined;
+    return tokenSecret(client, this.#id);
   }
 
-  #unless<T>(name: string, call: () => T): T | undefined {
-    try {
-      return call();
-    } catch (error) {
-      if (error instanceof SecretsError && error.name === name) return undefined;
-      throw error;
-    }
-  }
-
+  /** @throws the SDK's error for one of the engine */
   #call(operation: string, input: object) {
-    return this.#engine.call(operation, { SecretId: this.#id, ...input });
+    try {
+      return answered.parse(this.#engine.call(operation, input));
+    } catch (error) {
+      if (!(error instanceof SecretsError)) throw error;
+      const { name, message } = error;
+      throw name === "ResourceNotFoundException"
+        ? new ResourceNotFoundException({ message, $metadata: {} })
+        : new SecretsManagerServiceException({ name, message, $fault: "client", $metadata: {} });
+    }
   }
 }
