@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { giveUpLimits } from "../../domain/fetch/task.ts";
 import { userRules } from "../../domain/readiness/readiness.ts";
+import { waitUntilIdle } from "./drive.ts";
 import { type Fault, faults } from "./processes.ts";
 import { expectAlways, expectAtRest, expectLatestAttributes } from "./promises.ts";
 import { accountIds, allAccountIds, Provider, type Thing, things, userIds } from "./provider.ts";
 import { Simulation, workQueues } from "./simulation.ts";
 import type { OptionalSettings } from "./surroundings.ts";
-import { waitUntilIdle } from "./wait-until-idle.ts";
 
 /** The provider is the model: the state that the pipeline must reach. */
 type Command = fc.AsyncCommand<Provider, Simulation>;

@@ -1,9 +1,9 @@
 import { type Choose, everyChoice } from "./choices.ts";
+import { waitUntilIdle } from "./drive.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider, type Thing } from "./provider.ts";
 import { Simulation } from "./simulation.ts";
 import type { OptionalSettings } from "./surroundings.ts";
-import { waitUntilIdle } from "./wait-until-idle.ts";
 
 const [first, second] = accountIds;
 type Scenario = readonly (readonly (readonly [string, Thing, boolean])[])[];

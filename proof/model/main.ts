@@ -33,51 +33,47 @@ const { runs, seed } = new Command("npm run proof -- model")
 
 const report = (step: string) => void process.stderr.write(`${step}\n`);
 let broken = 0;
-const attempt = async <T>(what: string, run: () => Promise<T>): Promise<T | undefined> => {
+/** @returns what was counted; 0 if a promise is broken */
+async function check(what: string, run: () => Promise<number>): Promise<number> {
   try {
-    return await run();
+    const counted = await run();
+    report(`${what}: ${counted}`);
+    return counted;
   } catch (error) {
     broken += 1;
-    report(`${what}: ${error instanceof Error ? error.message : String(error)}`);
-    return undefined;
-  }
-};
-
-let interleavings = 0;
-for (const race of Object.keys(races).filter((name): name is keyof typeof races => name in races)) {
-  for (const queueAhead of [0, 900, -900]) {
-    const ways = await attempt(race, () => raceEachWay(race, switches, { queueAhead }));
-    report(`${race}, SQS's clock ${queueAhead} ms ahead: ${ways ?? "broken"}`);
-    interleavings += ways ?? 0;
+    report(`${what}: broken: ${error instanceof Error ? error.message : String(error)}`);
+    return 0;
   }
 }
-let faulted = 0;
+
+let interleavings = 0;
+for (const race of Object.keys(races).filter((name): name is keyof typeof races => name in races))
+  for (const queueAhead of [0, 900, -900])
+    interleavings += await check(`${race}, SQS's clock ${queueAhead} ms ahead`, () =>
+      raceEachWay(race, switches, { queueAhead }),
+    );
+let struck = 0;
 for (const [name, announcesStarted, settings] of [
   ["long", true, {}],
   ["start", false, {}],
   ["ready", true, { readiness: defaultReadiness, hasAttributes: true }],
-] as const) {
-  const runsOfScenario = await attempt(name, () =>
+] as const)
+  struck += await check(`the story "${name}" with faults at each step`, () =>
     failEachStep(scenarios[name], 1, announcesStarted, settings),
   );
-  report(`the story "${name}" with faults at each step: ${runsOfScenario ?? "broken"}`);
-  faulted += runsOfScenario ?? 0;
-}
-
-const run = await attempt("histories", async () => {
+const lived = await check("histories", async () => {
   await fc.assert(
     fc.asyncProperty(histories, (history) => live(history)),
     { numRuns: runs, seed },
   );
   return runs;
 });
-
-await attempt("the provider's rate", () =>
-  fc.assert(fc.asyncProperty(rateHistories, callInHistory), { numRuns: runs, seed }),
-);
-
-const reads = { made: 0, excess: 0 };
-await attempt("undisturbed times", async () => {
+await check("histories of the provider's rate", async () => {
+  await fc.assert(fc.asyncProperty(rateHistories, callInHistory), { numRuns: runs, seed });
+  return runs;
+});
+await check("calls in excess of the least possible", async () => {
+  const reads = { made: 0, excess: 0 };
   await fc.assert(
     fc.asyncProperty(undisturbedTimes, async (time) => {
       const { made, excess } = await liveUndisturbed(time);
@@ -88,9 +84,10 @@ await attempt("undisturbed times", async () => {
     { numRuns: Math.max(20, Math.ceil(runs / 100)), seed },
   );
   if (reads.excess > 0.05 * (reads.made - reads.excess)) throw new Error("more than 5 % are in excess");
+  return reads.excess;
 });
-report(`calls in excess of the least possible: ${reads.excess} of ${reads.made}`);
 
-const line = `model: histories ${run ?? 0} seed ${seed} struck ${faulted} interleavings ${interleavings} broken ${broken}`;
-process.stdout.write(`${line}\n`);
+process.stdout.write(
+  `model: histories ${lived} seed ${seed} struck ${struck} interleavings ${interleavings} broken ${broken}\n`,
+);
 process.exitCode = broken === 0 ? 0 : 1;

@@ -173,12 +173,10 @@ export class Provider {
 
   #makeProfile(accountId: string, account: Account, isOwn: boolean): void {
     account.profiles += 1;
+    const about = { account_id: accountId, user_id: ownerOf(accountId) };
+    const own = isOwn ? { request_id: `profile-${accountId}-${account.profiles}` } : {};
     this.#tell("endpoints", {
-      event: "update_endpoint",
-      account_id: accountId,
-      user_id: ownerOf(accountId),
-      ...{ endpoint: profile, data_available: true },
-      ...(isOwn ? { request_id: `profile-${accountId}-${account.profiles}` } : {}),
+      ...{ event: "update_endpoint", ...about, endpoint: profile, data_available: true, ...own },
     });
   }
 

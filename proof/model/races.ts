@@ -1,11 +1,18 @@
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { type Choose, everyChoice } from "./choices.ts";
-import { announce, drive, giveUp, isBeforeFetch, isReceiving, readFirstPage } from "./drive.ts";
+import {
+  announce,
+  drive,
+  giveUp,
+  isBeforeFetch,
+  isReceiving,
+  readFirstPage,
+  waitUntilIdle,
+} from "./drive.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider } from "./provider.ts";
 import { Simulation, type WorkQueue } from "./simulation.ts";
 import { defaultReadiness, type OptionalSettings, type SimulationOptions } from "./surroundings.ts";
-import { waitUntilIdle } from "./wait-until-idle.ts";
 
 const [account, accountWithPages] = accountIds;
 

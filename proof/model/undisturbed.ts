@@ -1,8 +1,8 @@
 import fc from "fast-check";
+import { waitUntilIdle } from "./drive.ts";
 import { expectAtRest } from "./promises.ts";
 import { accountIds, Provider } from "./provider.ts";
 import { Simulation } from "./simulation.ts";
-import { waitUntilIdle } from "./wait-until-idle.ts";
 
 /** A change some time after the previous one: new data with its event, or an earlier event again. */
 const happening = fc.record({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isUnordered } from "../../../domain/event/events.ts";
-import { drive, isBeforeFetch } from "../../../proof/model/drive.ts";
+import { drive, isBeforeFetch, waitUntilIdle } from "../../../proof/model/drive.ts";
 import { expectAlways, expectAtRest } from "../../../proof/model/promises.ts";
 import {
   type AccountChange,
@@ -11,7 +11,6 @@ import {
   type Webhook,
 } from "../../../proof/model/provider.ts";
 import { Simulation } from "../../../proof/model/simulation.ts";
-import { waitUntilIdle } from "../../../proof/model/wait-until-idle.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
 
 const hour = 3_600_000;

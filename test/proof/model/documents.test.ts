@@ -1,11 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { announce, drive, giveUp, isBeforeFetch, readFirstPage } from "../../../proof/model/drive.ts";
+import {
+  announce,
+  drive,
+  giveUp,
+  isBeforeFetch,
+  readFirstPage,
+  waitUntilIdle,
+} from "../../../proof/model/drive.ts";
 import { expectAlways, expectAtRest } from "../../../proof/model/promises.ts";
 import { accountIds, Provider } from "../../../proof/model/provider.ts";
 import { Simulation } from "../../../proof/model/simulation.ts";
 import { liveUndisturbed, undisturbedTimes } from "../../../proof/model/undisturbed.ts";
-import { waitUntilIdle } from "../../../proof/model/wait-until-idle.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
 
 const second = 1_000;
