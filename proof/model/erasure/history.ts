@@ -50,7 +50,7 @@ export type Happening = {
 
 const time = "2026-11-21T12:00:00.000Z";
 
-/** A history of several people in some world, run with the eraser's own code. */
+/** A history of several people, run with the eraser's own code. */
 export class History {
   readonly #world: World;
   readonly #people: readonly Person[];

@@ -1,15 +1,16 @@
-import { supersededPrefix } from "../../../adapters/dynamodb/keys.ts";
+import { eventPrefix, partitionOf, supersededPrefix } from "../../../adapters/dynamodb/keys.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import type { Subject } from "../../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
+import { account, type Person, user } from "./people.ts";
 
 export type StoredEvent = { readonly event: IncomeEvent; readonly body: Body };
 
 /** A message of the eraser's queue, held by an invocation. */
 export type EraseMessage = { readonly body: string };
 
-/** Possible data of a person. Its place has the same name in every world. */
+/** Possible data of a person. Its place has the same name in each run of a history. */
 export type Piece = { readonly place: string; readonly text: string };
 
 /** A document as fetched. */
@@ -21,7 +22,7 @@ export type Fetched = {
   readonly isLarge: boolean;
 };
 
-/** An erasure's surroundings: in real engines, or in memory where nobody is erased. */
+/** An erasure's surroundings. */
 export abstract class World {
   #tasks: readonly EraseMessage[] = [];
   /** The eraser's dependencies. */
@@ -70,9 +71,28 @@ export function placeOfObject(key: string): string {
 }
 
 /**
- * Key of an item; of a note of superseded data without the time of its announcement, which each world counts
- * by itself.
+ * Key of an item; of a note of superseded data without the time of its announcement, which differs between
+ * runs.
  */
 export function placeOfItem({ pk, sk }: { readonly pk: string; readonly sk: string }): string {
   return `item ${pk} ${sk.startsWith(supersededPrefix) ? sk.replace(/@\d+$/, "") : sk}`;
+}
+
+/**
+ * Places of a person's data: with their mark, and under their names. An event without the mark may name two
+ * people, and is stored with one of them. A body that was not text is in base64.
+ */
+export function holdingsOf(person: Person, pieces: readonly Piece[]): readonly string[] {
+  const begins = [user(person), account(person)].flatMap((subject) => [
+    placeOfItem({ pk: partitionOf(subject), sk: "" }),
+    `object data/${nameOf(subject)}/`,
+  ]);
+  const isTheirs = ({ place, text }: Piece) =>
+    text.includes(person.mark) ||
+    (place.startsWith("object bodies/") && Buffer.from(text, "base64").includes(person.mark)) ||
+    begins.some((begin) => place.startsWith(begin) && !place.startsWith(`${begin}${eventPrefix}`));
+  return pieces
+    .filter(isTheirs)
+    .map(({ place }) => place)
+    .toSorted();
 }
