@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { holdsState } from "@income-events/local-stack/engines/kept.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
@@ -14,17 +13,15 @@ import { startProduct } from "../support/running-product.ts";
 
 /** Everything that a start could lose or repeat. */
 async function stateOf({ access, stack }: System) {
-  const [sqs, secrets] = [new SQSClient(access), new SecretsManagerClient(access)];
+  const sqs = new SQSClient(access);
   const items = await readItems(access, outputOf(stack, "TableName"));
   const { waiting } = await queueDepth(sqs, outputOf(stack, "SubscriberEverythingQueueUrl"));
-  const SecretId = outputOf(stack, "WebhookSecretArn");
-  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
-  for (const client of [sqs, secrets]) client.destroy();
+  sqs.destroy();
   const known = items.filter(({ pk }) => /^(USER|ACCOUNT)#/.test(String(pk)));
   return {
     known: known.toSorted((one, other) => keyOf(one).localeCompare(keyOf(other))),
     waiting,
-    SecretString,
+    secret: stack.secretValue(outputOf(stack, "WebhookSecretArn")),
   };
 }
 

@@ -6,10 +6,10 @@ import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { readDeadLetters, readItems } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
-import { sendFollowed } from "../support/followed-webhook.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { type RunningProduct, startProduct, synthesizeProduct } from "../support/running-product.ts";
+import { sendFollowed } from "../support/webhooks.ts";
 
 // A held consumer must not time out.
 const settings = { startEndpoints: ["profile"], functions: { store: { timeoutSeconds: 120 } } };

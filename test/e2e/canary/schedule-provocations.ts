@@ -1,95 +1,234 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { eventually } from "../../support/eventually.ts";
-import { type CanaryDriver, fewReasons, type Provocations } from "./canary-driver.ts";
-
-/** Provocations of the codes of reconciliation, erasure and the archive, in order. */
-export function scheduleProvocations({
-  stage,
+import {
+  account,
+  archivedReasons,
+  archiveUntil,
+  currentToken,
+  during,
+  endpoint,
+  erase,
+  erased,
+  fewReasons,
+  hold,
+  invoke,
+  listed,
+  makeToken,
+  output,
+  type Provocations,
+  page,
   plant,
   plantSecret,
-  invoke,
-  send,
-  account,
-  during,
-  archiveUntil,
-  archivedReasons,
-  page,
-  erased,
-  erase,
+  provoke,
   reconcile,
-  listed,
-}: CanaryDriver) {
-  return {
-    CANARY_ARRIVED: async () => expect(await invoke(/^Canary/)).toMatchObject({ kind: "returned" }),
-    CANARY_MISSING: async () => {
-      const queue = [...stage().stack.queues.values()].find((each) =>
-        each.logicalId.startsWith("Canary"),
-      )?.arn;
-      const end = stage().fails(/^Relay/, "sqs:SendMessageBatch", { errorType: "AccessDenied" }, queue);
-      await during(end, "CANARY_MISSING", () => invoke(/^Canary/));
-    },
-    RECONCILIATION_PAUSED: async () => {
-      for (const status of [503, 200, 202])
-        await during(
-          stage().answers(/users(\?|$)/, () => page(status)),
-          "RECONCILIATION_PAUSED",
-          reconcile,
-        );
-    },
-    RECONCILIATION_FAILED: async () => {
-      for (const answer of [
-        () => page(400),
-        () => ({ json: { data: [{ name: plantSecret("a user without an id") }] } }),
-      ]) {
-        await during(stage().answers(/users(\?|$)/, answer), "RECONCILIATION_FAILED", reconcile);
-      }
-    },
-    RECONCILIATION_OVERTAKEN: async () => {
-      const end = stage().fails(/^Reconcil/, "dynamodb:PutItem", {
-        errorType: "ConditionalCheckFailedException",
-      });
-      await during(end, "RECONCILIATION_OVERTAKEN", reconcile);
-    },
-    RECONCILIATION_SKIPPED: async () => {
-      const data = () => [listed(), { id: plant("a listed user's id that is no UUID") }];
-      const ends = [
-        stage().answers(/users(\?|$)/, () => ({ json: { data: data(), next: null } })),
-        stage().answers(/users\/.*\/accounts/, () => page(400)),
-      ];
-      await during(() => ends.forEach((end) => void end()), "RECONCILIATION_SKIPPED", reconcile);
-    },
-    RECONCILED: async () => {
-      const end = stage().answers(/users(\?|$)/, () => ({ json: { data: [listed()], next: null } }));
-      await during(end, "RECONCILED", reconcile);
-    },
-    RECONCILIATION_OVERDUE: "twice the time between two runs is days",
-    WEBHOOKS_MAY_BE_LOST: "webhooks must have failed until some minutes ago",
-    DELETIONS_FOUND: "two scheduled runs in a row are hours apart",
-    DELETIONS_HELD: "two scheduled runs in a row are hours apart",
-    ERASED: () => erase(erased),
-    ARRIVED_LATE: () => send("accounts", account("update_account", { user_id: erased })),
-    ERASED_AGAIN: () => erase(randomUUID()),
-    ERASURE_HELD: async () => {
-      const held = randomUUID();
-      // Stored with the hold on an operator's request, but never logged.
-      await stage().hold({ kind: "user", id: held }, plant("the reason of a legal hold"));
-      await erase(held);
-    },
-    ARCHIVING_FAILED: async () => {
+  refreshWith,
+  secret,
+  send,
+  setToken,
+  setWebhookSecret,
+  stage,
+} from "./canary-driver.ts";
+
+/** Provocations of the codes of registration and the token, in order. */
+export const tokenProvocations = {
+  WEBHOOKS_REGISTERED: async () => {
+    for (const answer of [() => page(422), () => page(500), () => page(404)]) {
+      const end = stage().answers(/^PUT /, answer);
+      expect(await invoke(/^Regist/)).toMatchObject({ kind: "failed" });
+      end();
+    }
+    await invoke(/^Regist/);
+  },
+  WEBHOOKS_REGISTERED_PREVIOUS: async () => {
+    const previousUntil = new Date(Date.now() + 3_600_000).toISOString();
+    await setWebhookSecret({ current: plantSecret("the next secret"), previous: secret(), previousUntil });
+    await invoke(/^Regist/);
+    await setWebhookSecret({ current: secret() });
+  },
+  TOKEN_KEPT: () => invoke(/^.*Refresh/),
+  TOKEN_UNCHANGED: async () => {
+    const end = stage().answers(/refresh/, refreshWith(currentToken()));
+    await during(end, "TOKEN_UNCHANGED", () => invoke(/Refresh/, { now: true }));
+  },
+  TOKEN_REFUSED: async () => {
+    await during(
+      stage().answers(/refresh/, () => page(401)),
+      "TOKEN_REFUSED",
+      () => invoke(/Refresh/, { now: true }),
+    );
+  },
+  TOKEN_DISCARDED: async () => {
+    const ends = [
+      stage().answers(/refresh/, refreshWith(makeToken(7_200))),
+      stage().answers(/users(\?|$)/, () => page(401)),
+    ];
+    await during(
+      () => ends.forEach((end) => void end()),
+      "TOKEN_DISCARDED",
+      () => invoke(/Refresh/, { now: true }),
+    );
+  },
+  TOKEN_OVERTAKEN: async () => {
+    const ends = [
+      stage().answers(/refresh/, refreshWith(makeToken(7_200))),
+      // Another token becomes current just before, so the label has moved.
+      stage().stack.gateway.intercept(async ({ principal, action }, phase) => {
+        const isMove = phase === "before" && action === "secretsmanager:UpdateSecretVersionStage";
+        if (isMove && principal.includes("Refresh")) await setToken(7_200);
+        return undefined;
+      }),
+    ];
+    await during(
+      () => ends.forEach((end) => void end()),
+      "TOKEN_OVERTAKEN",
+      () => invoke(/Refresh/, { now: true }),
+    );
+  },
+  TOKEN_STILL_VALID: async () => {
+    await setToken(7_200);
+    const end = stage().answers(/\/income$/, () => page(401));
+    await during(end, "TOKEN_STILL_VALID", async () => {
+      await provoke("TASK_POSTPONED", () => send("endpoints", endpoint()));
+      await invoke(/Refresh/);
+    });
+  },
+  TOKEN_UNPROVEN: async () => {
+    const ends = [
+      stage().answers(/refresh/, refreshWith(makeToken(7_200))),
+      stage().answers(/users(\?|$)/, () => page(500)),
+    ];
+    await during(
+      () => ends.forEach((end) => void end()),
+      "TOKEN_UNPROVEN",
+      () => invoke(/Refresh/, { now: true }),
+    );
+    await invoke(/Refresh/);
+  },
+  TOKEN_PACED: async () => {
+    await setToken(7_200, 7_000);
+    await invoke(/Refresh/);
+  },
+  TOKEN_REFRESHED: async () => {
+    for (const answer of [
+      () => page(403),
+      () => page(500),
+      () => page(200),
+      () => ({ json: { token: [plantSecret("a token in a list")] } }),
+    ]) {
+      const end = stage().answers(/refresh/, answer);
+      expect(await invoke(/Refresh/, { now: true })).toMatchObject({ kind: "failed" });
+      end();
+    }
+    const end = stage().answers(/refresh/, refreshWith(makeToken(7_200)));
+    await during(end, "TOKEN_REFRESHED", () => invoke(/Refresh/, { now: true }));
+  },
+  TOKEN_SHORT_LIVED: async () => {
+    await setToken(600);
+    await invoke(/Refresh/);
+  },
+  // Each run that finds a token logs its lifetime.
+  TOKEN_TIME_LEFT: () => invoke(/Refresh/),
+  TOKEN_NEAR_END: async () => {
+    await setToken(7_200, 7_000);
+    await during(
+      stage().answers(/refresh/, () => page(401)),
+      "TOKEN_NEAR_END",
+      () => invoke(/Refresh/),
+    );
+  },
+  TOKEN_MISSING: async () => {
+    await stage().stack.setSecret(output("TokenSecretArn"), plantSecret("a token that is no JSON"));
+    expect(await invoke(/Refresh/)).toMatchObject({ kind: "failed" });
+    await stage().stack.setSecret(
+      output("TokenSecretArn"),
+      JSON.stringify({ tokens: plantSecret("a token under a wrong name") }),
+    );
+    await invoke(/Refresh/);
+    await setToken(7_200);
+  },
+  WEBHOOKS_NOT_REGISTERED: async () => {
+    await stage().stack.setSecret(
+      output("TokenSecretArn"),
+      JSON.stringify({ tokens: plantSecret("another token under a wrong name") }),
+    );
+    // A restarted process has no cached token.
+    stage()
+      .functionOf(/^Regist/)
+      .kill();
+    await invoke(/^Regist/, { "detail-type": "Scheduled Event" });
+    await setToken(7_200);
+  },
+} satisfies Provocations;
+
+/** Provocations of the codes of reconciliation, erasure and the archive, in order. */
+export const scheduleProvocations = {
+  CANARY_ARRIVED: async () => expect(await invoke(/^Canary/)).toMatchObject({ kind: "returned" }),
+  CANARY_MISSING: async () => {
+    const queue = [...stage().stack.queues.values()].find((each) => each.logicalId.startsWith("Canary"))?.arn;
+    const end = stage().fails(/^Relay/, "sqs:SendMessageBatch", { errorType: "AccessDenied" }, queue);
+    await during(end, "CANARY_MISSING", () => invoke(/^Canary/));
+  },
+  RECONCILIATION_PAUSED: async () => {
+    for (const status of [503, 200, 202])
       await during(
-        stage().fails(/^.*Archive/, "s3:PutObject", { status: 403, errorType: "AccessDenied" }),
-        "ARCHIVING_FAILED",
-        () => archiveUntil("ARCHIVING_FAILED"),
+        stage().answers(/users(\?|$)/, () => page(status)),
+        "RECONCILIATION_PAUSED",
+        reconcile,
       );
-    },
-    DEAD_LETTERS_ARCHIVED: async () => {
-      await archiveUntil("DEAD_LETTERS_ARCHIVED");
-      // Dead letters that were just searched are hidden for a while, so the number that a run finds varies.
-      await eventually(async () => {
-        await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });
-        expect((await archivedReasons()).length).toBeGreaterThan(fewReasons);
-      }, 100);
-    },
-  } satisfies Provocations;
-}
+  },
+  RECONCILIATION_FAILED: async () => {
+    for (const answer of [
+      () => page(400),
+      () => ({ json: { data: [{ name: plantSecret("a user without an id") }] } }),
+    ]) {
+      await during(stage().answers(/users(\?|$)/, answer), "RECONCILIATION_FAILED", reconcile);
+    }
+  },
+  RECONCILIATION_OVERTAKEN: async () => {
+    const end = stage().fails(/^Reconcil/, "dynamodb:PutItem", {
+      errorType: "ConditionalCheckFailedException",
+    });
+    await during(end, "RECONCILIATION_OVERTAKEN", reconcile);
+  },
+  RECONCILIATION_SKIPPED: async () => {
+    const data = () => [listed(), { id: plant("a listed user's id that is no UUID") }];
+    const ends = [
+      stage().answers(/users(\?|$)/, () => ({ json: { data: data(), next: null } })),
+      stage().answers(/users\/.*\/accounts/, () => page(400)),
+    ];
+    await during(() => ends.forEach((end) => void end()), "RECONCILIATION_SKIPPED", reconcile);
+  },
+  RECONCILED: async () => {
+    const end = stage().answers(/users(\?|$)/, () => ({ json: { data: [listed()], next: null } }));
+    await during(end, "RECONCILED", reconcile);
+  },
+  RECONCILIATION_OVERDUE: "twice the time between two runs is days",
+  WEBHOOKS_MAY_BE_LOST: "webhooks must have failed until some minutes ago",
+  DELETIONS_FOUND: "two scheduled runs in a row are hours apart",
+  DELETIONS_HELD: "two scheduled runs in a row are hours apart",
+  ERASED: () => erase(erased),
+  ARRIVED_LATE: () => send("accounts", account("update_account", { user_id: erased })),
+  ERASED_AGAIN: () => erase(randomUUID()),
+  ERASURE_HELD: async () => {
+    const held = randomUUID();
+    // Stored with the hold on an operator's request, but never logged.
+    await hold({ kind: "user", id: held }, plant("the reason of a legal hold"));
+    await erase(held);
+  },
+  ARCHIVING_FAILED: async () => {
+    await during(
+      stage().fails(/^.*Archive/, "s3:PutObject", { status: 403, errorType: "AccessDenied" }),
+      "ARCHIVING_FAILED",
+      () => archiveUntil("ARCHIVING_FAILED"),
+    );
+  },
+  DEAD_LETTERS_ARCHIVED: async () => {
+    await archiveUntil("DEAD_LETTERS_ARCHIVED");
+    // Dead letters that were just searched are hidden for a while, so the number that a run finds varies.
+    await eventually(async () => {
+      await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });
+      expect((await archivedReasons()).length).toBeGreaterThan(fewReasons);
+    }, 100);
+  },
+} satisfies Provocations;

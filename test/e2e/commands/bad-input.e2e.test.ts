@@ -10,7 +10,8 @@ import { z } from "zod";
 import { createProgram } from "../../../packages/cli/program.ts";
 import { readItems } from "../../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import { type OperatedStage, startOperatedStage, webhookSecretOf } from "../../support/operated-stage.ts";
+import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { webhookSecretOf } from "../../support/webhooks.ts";
 import { describeAudit } from "./audit.ts";
 
 const name = z.object({
@@ -224,10 +225,10 @@ describe("bad input and faults, of every command", () => {
       const purge = await run("dlq purge accounts");
       expect(purge).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("merge_account") });
       expect((await run("dlq list")).stdout).toMatch(/^accounts +1 /m);
-      const secret = await webhookSecretOf(stage.system.stack);
+      const secret = webhookSecretOf(stage.system.stack);
       const revocation = await run("secret rotate --revoke-now");
       expect(revocation).toMatchObject({ code: 2, stderr: expect.stringContaining("reconciliation finds") });
-      expect(await webhookSecretOf(stage.system.stack)).toBe(secret);
+      expect(webhookSecretOf(stage.system.stack)).toBe(secret);
     });
 
     it.each([

@@ -1,13 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCommand } from "../../support/command-line.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
+import { registerAtProvider } from "../../support/webhooks.ts";
 
 /** Commands for a stage's token and webhooks. */
 export function describeCommands(use: () => OperatedStage): void {
@@ -22,30 +21,14 @@ export function describeCommands(use: () => OperatedStage): void {
     });
     afterAll(() => rm(directory, { recursive: true, force: true }));
 
-    const storedToken = async () => {
-      const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
-      const client = new SecretsManagerClient({ endpoint, region, credentials });
-      const SecretId = outputOf(system.stack, "TokenSecretArn");
-      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId }));
-      client.destroy();
-      return SecretString;
-    };
+    const storedToken = () => system.stack.secretValue(operated.output("TokenSecretArn"));
     const misdirectWebhooks = async (origin: string) => {
-      const { sandbox } = system;
-      for (const kind of ["users", "accounts"]) {
-        const body = JSON.stringify({ url: `${origin}/elsewhere`, method: "POST", headers: {} });
-        const headers = { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" };
-        const answer = await fetch(`${sandbox.baseUrl}/api/v0.3/webhooks/${kind}`, {
-          method: "PUT",
-          headers,
-          body,
-        });
-        expect(answer.ok).toBe(true);
-      }
+      for (const kind of ["users", "accounts"] as const)
+        await registerAtProvider(system, kind, { url: `${origin}/elsewhere` });
     };
-    const ownOrigin = () => new URL(outputOf(system.stack, "WebhooksUrl")).origin;
+    const ownOrigin = () => new URL(operated.output("WebhooksUrl")).origin;
     const registeredUrls = () => webhookKinds.map((kind) => system.sandbox.webhook(kind)?.url);
-    const deployedUrls = () => webhookKinds.map((kind) => `${outputOf(system.stack, "WebhooksUrl")}/${kind}`);
+    const deployedUrls = () => webhookKinds.map((kind) => `${operated.output("WebhooksUrl")}/${kind}`);
 
     describe("token set", () => {
       const set = (input: string, ...flags: string[]) => operated.run(["token", "set", ...flags], { input });
@@ -56,7 +39,7 @@ export function describeCommands(use: () => OperatedStage): void {
         expect(result).toMatchObject({ code: 0, stderr: "" });
         const { expiresAt } = Object(result.json());
         expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(7_000_000);
-        expect(await storedToken()).toBe(JSON.stringify({ token }));
+        expect(storedToken()).toBe(JSON.stringify({ token }));
         expect(result.stdout).not.toContain(token);
       });
 
@@ -64,7 +47,7 @@ export function describeCommands(use: () => OperatedStage): void {
         const [one, other] = [await system.sandbox.issueToken(), await system.sandbox.issueToken(900)];
         for (const token of [one, other, one]) {
           expect((await set(token)).code).toBe(0);
-          expect(await storedToken()).toBe(JSON.stringify({ token }));
+          expect(storedToken()).toBe(JSON.stringify({ token }));
         }
       });
 
@@ -75,24 +58,24 @@ export function describeCommands(use: () => OperatedStage): void {
         ["JSON", '{"token": "abc"}', "Give the token alone"],
         ["a file of another kind", "x".repeat(20_000), "over 16384 bytes"],
       ])("refuses %s, and changes nothing", async (_, input, reason) => {
-        const before = await storedToken();
+        const before = storedToken();
         expect(await set(input)).toMatchObject({
           code: 2,
           stdout: "",
           stderr: expect.stringContaining(reason),
         });
-        expect(await storedToken()).toBe(before);
+        expect(storedToken()).toBe(before);
       });
 
       it("refuses an expired token, and one that is passed as an argument", async () => {
-        const before = await storedToken();
+        const before = storedToken();
         const past = `${base64({ alg: "none" })}.${base64({ exp: 1_700_000_000 })}.x`;
         expect(await set(past)).toMatchObject({
           code: 2,
           stderr: expect.stringContaining("ended at 2023-11-14"),
         });
         expect(await operated.run(["token", "set", past])).toMatchObject({ code: 2 });
-        expect(await storedToken()).toBe(before);
+        expect(storedToken()).toBe(before);
       });
 
       it("accepts an opaque token with a flag", async () => {
@@ -100,12 +83,12 @@ export function describeCommands(use: () => OperatedStage): void {
           code: 0,
           stdout: expect.stringContaining("no end"),
         });
-        expect(await storedToken()).toBe('{"token":"opaque-token"}');
+        expect(storedToken()).toBe('{"token":"opaque-token"}');
         await set(system.sandbox.token);
       });
 
       it("is proven first: a refused one does not replace the current one", async () => {
-        const before = await storedToken();
+        const before = storedToken();
         expect(await set("opaque-token", "--any")).toMatchObject({
           code: 1,
           stdout: "",
@@ -113,20 +96,20 @@ export function describeCommands(use: () => OperatedStage): void {
             /^The provider refuses this token: it answered 401\. The current one stays\. /,
           ),
         });
-        expect(await storedToken()).toBe(before);
+        expect(storedToken()).toBe(before);
       });
 
       it("reports a failing provider's answer, and sets the token unproven with a flag", async () => {
-        const before = await storedToken();
+        const before = storedToken();
         const token = await system.sandbox.issueToken(7_200);
         system.sandbox.fault({ path: "/users", status: 503, share: 1 });
         expect(await set(token)).toMatchObject({
           code: 1,
           stderr: expect.stringMatching(/could not be tested: the provider answered 503\..* --force /),
         });
-        expect(await storedToken()).toBe(before);
+        expect(storedToken()).toBe(before);
         expect(await set(token, "--force")).toMatchObject({ code: 0 });
-        expect(await storedToken()).toBe(JSON.stringify({ token }));
+        expect(storedToken()).toBe(JSON.stringify({ token }));
         system.sandbox.clearFaults();
       });
     });

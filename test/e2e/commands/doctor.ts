@@ -1,15 +1,15 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { PurgeQueueCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fifoOrder } from "../../../proof/scenario/clients.ts";
+import { clientsOf, fifoOrder } from "../../../proof/scenario/clients.ts";
 import type { clockOfAlarms } from "../../support/clock-of-alarms.ts";
 import type { CommandResult } from "../../support/command-line.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
+import { registerAtProvider } from "../../support/webhooks.ts";
 
 /** Findings of doctor and their fixes. */
 export function describeDoctor(
@@ -20,23 +20,20 @@ export function describeDoctor(
   describe("doctor", () => {
     let operated: OperatedStage;
     let system: System;
-    let sqs: SQSClient;
-    let s3: S3Client;
+    let clients: ReturnType<typeof clientsOf>;
     let directory: string;
     beforeAll(async () => {
       directory = await mkdtemp(join(tmpdir(), "doctor-"));
       operated = use();
       ({ system } = operated);
-      sqs = new SQSClient(system.access);
-      s3 = new S3Client({ ...system.access, forcePathStyle: true });
+      clients = clientsOf(system.access);
     });
     afterAll(async () => {
-      sqs.destroy();
-      s3.destroy();
+      clients[Symbol.dispose]();
       await rm(directory, { recursive: true });
     });
 
-    const output = (name: string) => outputOf(system.stack, name);
+    const output = (name: string) => operated.output(name);
     type Found = {
       readonly code: string;
       readonly severity: string;
@@ -81,15 +78,13 @@ export function describeDoctor(
     it("finds problems, and the commands that it names fix them", async () => {
       await system.stack.setSecret(output("WebhookSecretArn"), "{}");
       await system.stack.setSecret(output("TokenSecretArn"), "{}");
-      const body = JSON.stringify({ url: "https://other.example/users", method: "POST", headers: {} });
-      const headers = { authorization: `Bearer ${system.sandbox.token}`, "content-type": "application/json" };
-      await fetch(`${system.sandbox.baseUrl}/api/v0.3/webhooks/users`, { method: "PUT", headers, body });
+      await registerAtProvider(system, "users", { url: "https://other.example/users" });
       const QueueUrl = output("FetchDeadLetterQueueUrl");
-      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}", ...fifoOrder(QueueUrl) }));
+      await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}", ...fifoOrder(QueueUrl) }));
       // The third run raises the alarm.
       await clock.passRuns(system.stack, async () => void (await operated.run(["token", "refresh"])));
       const failures = { Bucket: output("FailuresBucketName"), Key: "aws/lambda/batch" };
-      await s3.send(new PutObjectCommand({ ...failures, Body: "{}" }));
+      await clients.s3.send(new PutObjectCommand({ ...failures, Body: "{}" }));
 
       const { findings } = await examine();
       const fixes = new Map(findings.map(({ code, fix }) => [code, fix]));
@@ -130,8 +125,8 @@ export function describeDoctor(
       // Also registers, and leaves another stage's webhooks to that stage.
       await type(fixes.get("webhook-secret-empty") ?? "");
       expect(await type(fixes.get("webhooks-elsewhere") ?? "")).toMatchObject({ code: 0 });
-      await sqs.send(new PurgeQueueCommand({ QueueUrl }));
-      await s3.send(new DeleteObjectCommand(failures));
+      await clients.sqs.send(new PurgeQueueCommand({ QueueUrl }));
+      await clients.s3.send(new DeleteObjectCommand(failures));
       const after = (await examine()).findings;
       expect(after.filter(({ severity }) => severity !== "info")).toEqual([]);
       expect(after).toContainEqual(

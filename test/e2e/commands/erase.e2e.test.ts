@@ -11,8 +11,8 @@ import { fifoOrder } from "../../../proof/scenario/clients.ts";
 import { readBodies, readItems } from "../../../proof/scenario/snapshot.ts";
 import { operatorClients } from "../../packages/local-stack/stack/started.ts";
 import { eventually, waitUntilIdle } from "../../support/eventually.ts";
-import { linesWith } from "../../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { linesWith } from "../../support/webhooks.ts";
 import { describeNothingLeft } from "./nothing-left.ts";
 
 /** A step that timed out would count what it removes again; others may write as long as they live. */

@@ -9,8 +9,8 @@ import { readItems, readSubscriber } from "../../../proof/scenario/snapshot.ts";
 import { mapping, samples } from "../../packages/cli/mapping/providers.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { runInProcess } from "../../support/in-process.ts";
-import { webhookSecretOf } from "../../support/operated-stage.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
+import { webhookSecretOf } from "../../support/webhooks.ts";
 
 const storedEvent = z.object({
   event: z.looseObject({ id: z.string() }),
@@ -65,7 +65,7 @@ describe("another provider, by settings alone", () => {
 
     product = await startProduct("local", { mapping, startEndpoints: ["profile"], functions: {} });
     const { stack, access } = product.system;
-    const secret = await webhookSecretOf(stack);
+    const secret = webhookSecretOf(stack);
     for (const { kind, file, content } of [...samples, ...samples]) {
       const { headers, bytes } = parseSample(file, Buffer.from(content));
       const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${kind}`, {

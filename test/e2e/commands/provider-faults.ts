@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
@@ -23,12 +22,8 @@ export function describeProviderFaults(use: () => OperatedStage): void {
     });
     afterAll(() => table.destroy());
 
-    const json = async (...args: readonly string[]) => {
-      const result = await use().run([...args, "--json"]);
-      expect(result).toMatchObject({ code: 0, stderr: "" });
-      return Object(result.json());
-    };
-    const tableName = () => outputOf(use().system.stack, "TableName");
+    const json = (...args: readonly string[]) => use().json(...args);
+    const tableName = () => use().output("TableName");
     const found = () => orphans(table, tableName());
     const acts = async () => JSON.stringify(await json("audit", "list"));
     /** A scheduled reconciliation, from start to end. */

@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { CreateTableCommand, DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
-import {
-  GetSecretValueCommand,
-  PutSecretValueCommand,
-  SecretsManagerClient,
-} from "@aws-sdk/client-secrets-manager";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { invoke } from "@income-events/local-stack/system.ts";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
 import { documentPrefix } from "../../../adapters/dynamodb/keys.ts";
 import { progressOf } from "../../../domain/event/event-progress.ts";
@@ -35,8 +30,6 @@ it("after the loss of an account, a restore brings back everything except erased
   const { sandbox, stack, access } = system;
   using clients = clientsOf(access);
   const { dynamodb, s3 } = clients;
-  const secrets = new SecretsManagerClient(access);
-  onTestFinished(() => secrets.destroy());
   const TableName = outputOf(stack, "TableName");
   const [overflow, log] = [outputOf(stack, "OverflowBucketName"), outputOf(stack, "ErasureLogBucketName")];
   const SecretId = outputOf(stack, "ErasureKeyArn");
@@ -45,8 +38,6 @@ it("after the loss of an account, a restore brings back everything except erased
     expect(await operated.run([...args, "--yes"])).toMatchObject({ code: 0 });
   const put = (name: string, item: Item) =>
     dynamodb.send(new PutItemCommand({ TableName: name, Item: marshall(item) }));
-  const setErasureKey = (SecretString: string | undefined) =>
-    secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
   const drainSubscribers = async () => {
     const bodies = subscribersOf(stack).map(({ queueUrl }) => readBodies(access, queueUrl));
     return (await Promise.all(bodies)).flat();
@@ -58,7 +49,7 @@ it("after the loss of an account, a restore brings back everything except erased
 
   const before = await readItems(access, TableName);
   const objects = await readObjects(access, overflow);
-  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
+  const erasureKey = stack.secretValue(SecretId);
   // A restore from a backup creates a table without a stream.
   await dynamodb.send(
     new CreateTableCommand({
@@ -85,10 +76,10 @@ it("after the loss of an account, a restore brings back everything except erased
   for (const Bucket of [overflow, log])
     for (const Key of (await readObjects(access, Bucket)).keys())
       await s3.send(new DeleteObjectCommand({ Bucket, Key }));
-  await setErasureKey(JSON.stringify({ key: "of a new account" }));
+  await stack.setSecret(SecretId, JSON.stringify({ key: "of a new account" }));
   await drainSubscribers();
 
-  await setErasureKey(SecretString);
+  await stack.setSecret(SecretId, erasureKey);
   for (const [Bucket, backup] of [
     [log, erasures],
     [overflow, objects],

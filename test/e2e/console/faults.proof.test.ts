@@ -3,8 +3,8 @@ import type { Call, Fault, Service } from "@income-events/local-stack/gateway/ty
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
-import { webhookSecretOf } from "../../support/operated-stage.ts";
 import { expired, gone, throttled } from "../../support/refusing-aws.ts";
+import { postWebhook } from "../../support/webhooks.ts";
 import { type OpenedConsole, openConsole } from "./opened-console.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
@@ -28,20 +28,16 @@ const deploying = (service: Service): Fault =>
 describe.skipIf(!hasBrowser)("the console during failures", () => {
   let opened: OpenedConsole;
   let page: Page;
-  let webhookHeaders: Readonly<Record<string, string>>;
   let restore: () => void = () => undefined;
   beforeAll(async () => {
     opened = await openConsole();
     page = opened.page;
-    const secret = await webhookSecretOf(opened.stage.system.stack);
-    webhookHeaders = { "content-type": "application/json", [output("WebhookSecretHeader")]: secret };
   });
   afterEach(() => restore());
   afterAll(async () => {
     await opened?.[Symbol.asyncDispose]();
   });
 
-  const output = (name: string) => opened.stage.system.stack.outputs[name] ?? "";
   const open = (path: string) => page.goto(`${opened.origin}${path}`);
   const panel = (name: string, on: Page = page) => on.getByRole("region", { name, exact: true });
   const alert = (of: Locator) => of.getByRole("alert");
@@ -54,15 +50,11 @@ describe.skipIf(!hasBrowser)("the console during failures", () => {
       phase === "before" && call.principal === "operator" ? faultOf(call) : undefined,
     );
   };
-  const send = (path: string, body: string) => {
-    const { apiUrl } = opened.stage.system.stack;
-    return fetch(`${apiUrl}/webhooks/${path}`, { method: "POST", headers: webhookHeaders, body });
-  };
   /** Makes the provider announce a new user. */
   const createUser = async () => {
     const user = randomUUID();
-    const body = JSON.stringify({ action: "create_user", data: { id: user } });
-    expect((await send("users", body)).status).toBe(202);
+    const body = { action: "create_user", data: { id: user } };
+    expect(await postWebhook(opened.stage.system, "users", body)).toBe(202);
     return user;
   };
   /** Number of times the tail shows the user's first event. */
@@ -247,7 +239,7 @@ describe.skipIf(!hasBrowser)("the console during failures", () => {
       "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u202e\u0007\u2028אבג";
     const body = JSON.stringify({ action: hostile, data: { id: "x", note: "<b>".repeat(330_000) } });
     expect(Buffer.byteLength(body)).toBeGreaterThan(990_000);
-    expect((await send("users", body)).status).toBe(202);
+    expect(await postWebhook(opened.stage.system, "users", body)).toBe(202);
     await open("/dead-letters?queue=users");
     const deadLetters = panel("Dead letters of users");
     await expect.poll(async () => (await opened.stage.run(["dlq", "list"])).stdout).toMatch(/^users +1 /m);

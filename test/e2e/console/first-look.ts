@@ -1,6 +1,6 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
-import { webhookSecretOf } from "../../support/operated-stage.ts";
+import { postWebhook } from "../../support/webhooks.ts";
 import { authorizationOf, type OpenedConsole, violationsInThemes } from "./opened-console.ts";
 
 const account = "0d1c2b3a-4e5f-4a6b-8c7d-9e8f7a6b5c4d";
@@ -31,15 +31,7 @@ export function describeFirstLook(use: () => OpenedConsole): void {
   const open = (path: string) => use().page.goto(`${use().origin}${path}`);
   const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
   const sendUser = (body: object) => send("users", body);
-  const send = async (kind: string, body: object) => {
-    const { stack } = use().stage.system;
-    const secret = await webhookSecretOf(stack);
-    const headers = {
-      "content-type": "application/json",
-      [stack.outputs.WebhookSecretHeader ?? ""]: secret,
-    };
-    await fetch(`${stack.apiUrl}/webhooks/${kind}`, { method: "POST", headers, body: JSON.stringify(body) });
-  };
+  const send = (kind: string, body: object) => postWebhook(use().stage.system, kind, body);
 
   it("shows times as precisely as they are measured, and that something never happened", async () => {
     await open("/");

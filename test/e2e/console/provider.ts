@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { registerAtProvider } from "../../support/webhooks.ts";
 import type { OpenedConsole } from "./opened-console.ts";
 
 const provided = z.object({ requestsPerMinute: z.number() });
@@ -19,14 +20,7 @@ export function describeProvider(use: () => OpenedConsole): void {
   it("reports a webhook that is registered elsewhere, and registers it here with a button", async () => {
     const { sandbox } = use().stage.system;
     const should = sandbox.webhook("users")?.url ?? "";
-    const headers = { authorization: `Bearer ${await newToken()}`, "content-type": "application/json" };
-    const body = JSON.stringify({ url: elsewhere, method: "POST", headers: {} });
-    const answer = await fetch(`${sandbox.baseUrl}/api/v0.3/webhooks/users`, {
-      method: "PUT",
-      headers,
-      body,
-    });
-    expect(answer.status).toBe(200);
+    await registerAtProvider(use().stage.system, "users", { url: elsewhere });
     await open("/provider");
     const row = panel("Webhook registrations")
       .getByRole("row")

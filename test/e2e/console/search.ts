@@ -1,9 +1,8 @@
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { identify } from "../../../domain/event/envelope.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import { webhookSecretOf } from "../../support/operated-stage.ts";
+import { sendFollowed } from "../../support/webhooks.ts";
 import type { OpenedConsole } from "./opened-console.ts";
 
 const sent = z.object({ id: z.string() });
@@ -54,14 +53,7 @@ export function describeSearch(use: () => OpenedConsole): void {
   };
   /** An event that no mapping accepts, which its store rejects. */
   const rejected = async () => {
-    const { stack } = use().stage.system;
-    const body = JSON.stringify({ event: "no_such_event" });
-    const headers = {
-      "content-type": "application/json",
-      [stack.outputs.WebhookSecretHeader ?? ""]: await webhookSecretOf(stack),
-    };
-    await fetch(`${stack.apiUrl}/webhooks/users`, { method: "POST", headers, body });
-    const event = identify("users", Buffer.from(body));
+    const event = await sendFollowed(use().stage.system, "users", { event: "no_such_event" });
     const linesOf = async () =>
       logged
         .safeParse(await run("logs", event))

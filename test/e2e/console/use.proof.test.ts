@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import { webhookSecretOf } from "../../support/operated-stage.ts";
+import { postWebhook } from "../../support/webhooks.ts";
 import { describeArchive } from "./archive.ts";
 import { describeDeadLetters } from "./dead-letters.ts";
 import { describeDeployed } from "./deployed.ts";
@@ -170,13 +170,7 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
   });
 
   it("has no finding of axe with dialogs and forms open, and no page is wider than 360 px", async () => {
-    const { stack } = opened.stage.system;
-    const secret = await webhookSecretOf(stack);
-    const headers = {
-      "content-type": "application/json",
-      [stack.outputs.WebhookSecretHeader ?? ""]: secret,
-    };
-    await fetch(`${stack.apiUrl}/webhooks/users`, { method: "POST", headers, body: '{"action":"sing"}' });
+    await postWebhook(opened.stage.system, "users", { action: "sing" });
     await expect.poll(async () => (await opened.stage.run(["dlq", "list"])).stdout).toMatch(/^users +1 /m);
     const id = await trigger("user.created");
     const confirmReplay = async () => {
