@@ -1,96 +1,65 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import { expect, it } from "vitest";
+import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
+import { clientsOf } from "../../../proof/scenario/clients.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { runProgram } from "../../support/program.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 
 /** Forwarding to a program on this machine. */
 export function describeForward(use: () => LookedUpStage): void {
-  describe("local forward", () => {
-    let stage: LookedUpStage;
-    beforeAll(() => {
-      stage = use();
-    });
+  const depthOf = async (name: string) => {
+    using clients = clientsOf(use().system.access);
+    const { waiting, inFlight } = await queueDepth(clients.sqs, use().output(`Subscriber${name}QueueUrl`));
+    return { waiting, inFlight };
+  };
 
-    const depthOf = async (name: string) => {
-      const QueueUrl = subscribersOf(stage.system.stack).find((one) => one.name === name)?.queueUrl;
-      const client = new SQSClient(stage.system.access);
-      const { Attributes = {} } = await client.send(
-        new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
-      );
-      client.destroy();
-      return {
-        waiting: Number(Attributes.ApproximateNumberOfMessages),
-        inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
-      };
-    };
+  it("local forward posts waiting and new messages to a local URL, and empties the queue, until Ctrl-C", async () => {
+    const { system, storedEvents } = use();
+    const local = await startTestProvider();
+    local.answer = () => 200;
+    const got = () => local.requests.map(({ body }) => JSON.parse(body));
+    const gotIds = () =>
+      got()
+        .map(({ id }) => String(id))
+        .toSorted();
+    const announced = async () =>
+      (await storedEvents())
+        .filter(({ event }) => event.type.startsWith("user."))
+        .map(({ event }) => event.id)
+        .toSorted();
+    const before = await announced();
+    expect(before.length).toBeGreaterThan(1);
+    expect((await depthOf("Local")).waiting).toBe(before.length);
 
-    it("posts waiting and new messages to a local URL, and empties the queue, until Ctrl-C", async () => {
-      const got: { id: string; type: string; subject: string }[] = [];
-      const server = createServer(async (request, response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of request) chunks.push(chunk);
-        got.push(JSON.parse(Buffer.concat(chunks).toString()));
-        response.writeHead(200).end();
-      }).listen(0, "127.0.0.1");
-      await once(server, "listening");
-      const { port } = z.object({ port: z.number() }).parse(server.address());
-      const announced = async () =>
-        (await stage.storedEvents())
-          .filter(({ event }) => event.type.startsWith("user."))
-          .map(({ event }) => event.id)
-          .toSorted();
-      const before = await announced();
-      expect(before.length).toBeGreaterThan(1);
-      expect((await depthOf("local")).waiting).toBe(before.length);
+    const args = ["local", "forward", "--to", `${local.url}/events`, "--stage", "looking-up"];
+    await using command = runProgram("packages/cli/main.ts", args);
+    await expect.poll(gotIds).toEqual(before);
+    const { users } = await system.sandbox.createUsers(1);
+    await expect.poll(() => got().map(({ subject }) => subject)).toContain(`user/${users[0]}`);
+    await waitUntilIdle(system);
+    await expect.poll(() => depthOf("Local")).toEqual({ waiting: 0, inFlight: 0 });
+    expect(gotIds()).toEqual(await announced());
+    expect(command.output()).toContain("replay --subscriber local --since");
 
-      const to = `http://127.0.0.1:${port}/events`;
-      await using command = runProgram("packages/cli/main.ts", [
-        "local",
-        "forward",
-        "--to",
-        to,
-        "--stage",
-        "looking-up",
-      ]);
-      await expect.poll(() => got.map(({ id }) => id).toSorted()).toEqual(before);
-      const { users } = await stage.system.sandbox.createUsers(1);
-      await expect.poll(() => got.map(({ subject }) => subject)).toContain(`user/${users[0]}`);
-      await waitUntilIdle(stage.system);
-      await expect.poll(() => depthOf("local")).toEqual({ waiting: 0, inFlight: 0 });
-      expect(got.map(({ id }) => id).toSorted()).toEqual(await announced());
-      expect(command.output()).toContain("replay --subscriber local --since");
-
-      command.signal("SIGINT");
-      expect(await command.ended).toBe(0);
-      expect(command.output()).toContain(`Forwarded ${got.length} messages`);
-      server.close();
-    });
-
-    it("takes nothing from a subscriber with its own readers without confirmation", async () => {
-      const before = await depthOf("everything");
-      const args = ["local", "forward", "--to", "http://127.0.0.1:1/", "--subscriber", "everything"];
-      expect(await stage.run(args)).toMatchObject({
-        code: 2,
-        stdout: "",
-        stderr: expect.stringMatching(
-          /takes messages from the queue of the subscriber everything[\s\S]*--yes/,
-        ),
-      });
-      expect(await depthOf("everything")).toEqual(before);
-    });
-
-    it("refuses an unknown subscriber", async () => {
-      const args = ["local", "forward", "--to", "http://127.0.0.1:1/", "--subscriber", "nobody"];
-      expect(await stage.run(args)).toMatchObject({
-        code: 2,
-        stdout: "",
-        stderr: expect.stringContaining("No subscriber nobody"),
-      });
-    });
+    command.signal("SIGINT");
+    expect(await command.ended).toBe(0);
+    expect(command.output()).toContain(`Forwarded ${local.requests.length} messages`);
+    await local.close();
   });
+
+  it.each([
+    ["everything", /takes messages from the queue of the subscriber everything[\s\S]*--yes/],
+    ["nobody", /No subscriber nobody/],
+  ])(
+    "local forward takes nothing without confirmation, nor from an unknown subscriber: %s",
+    async (name, reason) => {
+      const before = await depthOf("Everything");
+      const args = ["local", "forward", "--to", "http://127.0.0.1:1/", "--subscriber", name];
+      expect(await use().run(args)).toMatchObject({
+        ...{ code: 2, stdout: "", stderr: expect.stringMatching(reason) },
+      });
+      expect(await depthOf("Everything")).toEqual(before);
+    },
+  );
 }

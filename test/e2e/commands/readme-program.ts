@@ -84,7 +84,9 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
 
 /** Output of `subscribers tail`. */
 export function describeSubscribersTail(use: () => LookedUpStage): void {
-  it("subscribers tail shows what a subscriber is sent, with attributes and income once they are revealed", async () => {
+  it("subscribers tail shows what a subscriber is sent without reading its queue, with attributes and income once they are revealed", async () => {
+    const reads = () => use().system.stack.gateway.calls().get("operator sqs:ReceiveMessage") ?? 0;
+    const before = reads();
     const tail = (...flags: string[]) =>
       runProgram("packages/cli/main.ts", [
         "subscribers",
@@ -105,6 +107,7 @@ export function describeSubscribersTail(use: () => LookedUpStage): void {
     await masked.printed("/income ");
     expect(masked.output()).toContain('{"loanId":"(text)"}');
     expect(masked.output()).not.toMatch(/L-7| USD/);
+    expect(reads()).toBe(before);
   });
 }
 

@@ -187,28 +187,33 @@ describe("a remedy", () => {
   const aws = { client: { region: "eu-west-1" } };
   const credentials = { accessKeyId: "A", secretAccessKey: "S" };
   const client = { region: "eu-west-1", endpoint: "http://127.0.0.1:4566", credentials };
+  const sandbox = { baseUrl: "http://127.0.0.1:4010", control: "http://127.0.0.1:4011" };
   const here = { local: { pid: 1, ports: [4566], logs: "/x/.local/logs" }, client };
 
-  test.each([
+  test.each<[string, Parameters<typeof remedyFor>[1], Parameters<typeof remedyFor>[2], string]>([
     [
       "npx income-events token set < token.txt",
+      aws,
       { stage: "prod", outputs: "o.json" },
       "npx income-events token set --stage prod --outputs o.json < token.txt",
     ],
-  ])("for AWS names the deployment: %s", (fix, options, typed) => {
-    expect(remedyFor(fix, aws, options)).toBe(typed);
-  });
-
-  test.each([
-    ["npx income-events dlq list", { local: "4566" }, "npx income-events dlq list --local 4566"],
-    ["npx cdk deploy -c stage=local", {}, "npm start    (after Ctrl-C if it runs)"],
+    ["npx income-events dlq list", here, { local: "4566" }, "npx income-events dlq list --local 4566"],
+    ["npx cdk deploy -c stage=local", here, {}, "npm start    (after Ctrl-C if it runs)"],
     [
       "aws lambda get-account-settings",
+      here,
       {},
       "AWS_ENDPOINT_URL=http://127.0.0.1:4566 AWS_REGION=eu-west-1 AWS_ACCESS_KEY_ID=A AWS_SECRET_ACCESS_KEY=S aws lambda get-account-settings",
     ],
-  ])("for this machine is a command of this machine: %s", (fix, options, typed) => {
-    expect(remedyFor(fix, here, options)).toBe(typed);
+    [setToken, here, {}, setToken],
+    [
+      setToken,
+      { ...here, local: { ...here.local, sandbox } },
+      { local: "4566" },
+      "npx income-events sandbox token --local 4566 | npx income-events token set --local 4566",
+    ],
+  ])("is a command for the deployment: %s", (fix, place, options, typed) => {
+    expect(remedyFor(fix, place, options)).toBe(typed);
   });
 
   test.each(["a b.json", "u1;touch FILE", "$(touch FILE)", "a < b"])(
@@ -226,15 +231,6 @@ describe("a remedy", () => {
         ]);
     },
   );
-
-  test("for this machine's token gets one from the sandbox, if there is one", () => {
-    const sandbox = { baseUrl: "http://127.0.0.1:4010", control: "http://127.0.0.1:4011" };
-    const local = { ...here.local, sandbox };
-    expect(remedyFor(setToken, { ...here, local }, { local: "4566" })).toBe(
-      "npx income-events sandbox token --local 4566 | npx income-events token set --local 4566",
-    );
-    expect(remedyFor(setToken, here, {})).toBe(setToken);
-  });
 });
 
 test("differing settings are listed with the deployed value and the file's", () => {
@@ -249,26 +245,13 @@ test("differing settings are listed with the deployed value and the file's", () 
   expect(settingsDifferences(deployed, deployed)).toEqual([]);
 });
 
-test("a stage's settings fit into an output, and come out of it as they were", () => {
+test("a stage's settings fit into an output, and come out of it as they were, unless they are too many", () => {
   const settings = loadSettings("local", "stages");
-  const packed = packSettings(settings);
-  expect(packed?.length).toBeLessThan(4_000);
-  expect(packed).toMatch(/^[\w-]+$/);
-  expect(settingsDifferences(unpackSettings(packed ?? ""), settings)).toEqual([]);
-});
-
-test.each(["", "no settings", brotliCompressSync("x".repeat(1_000_001)).toString("base64url")])(
-  "an output without settings is not unpacked: %#",
-  (packed) => {
-    expect(unpackSettings(packed)).toBeUndefined();
-  },
-);
-
-test("settings that are too many for an output are left out of it", () => {
-  const settings = loadSettings("local", "stages");
-  const subscribers = Array.from({ length: 2_000 }, (_, index) => ({
-    ...settings.subscribers[0],
-    name: `s${index * 7_919}${Math.sin(index)}`,
-  }));
+  const packed = packSettings(settings) ?? "";
+  expect(packed).toMatch(/^[\w-]{100,3999}$/);
+  expect(settingsDifferences(unpackSettings(packed), settings)).toEqual([]);
+  const subscribers = Array.from({ length: 2_000 }, (_, index) => ({ name: `s${Math.sin(index)}` }));
   expect(packSettings(Object.assign({}, settings, { subscribers }))).toBeUndefined();
+  for (const other of ["", "no settings", brotliCompressSync("x".repeat(1_000_001)).toString("base64url")])
+    expect(unpackSettings(other)).toBeUndefined();
 });

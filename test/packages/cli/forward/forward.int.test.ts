@@ -1,20 +1,17 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
+import { bodyOf, closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { queueDepth } from "../../../../adapters/sqs/queue-metrics.ts";
 import { forward, parseTarget, postTo } from "../../../../packages/cli/forward/forward.ts";
 import { startTestSystem, type TestSystem } from "../../../support/engines.ts";
 
-type Request = {
-  readonly headers: IncomingHttpHeaders;
-  readonly method: string | undefined;
-  readonly body: string;
-};
+type Request = { readonly headers: IncomingHttpHeaders; readonly method?: string; readonly body: string };
 
 describe("forwarding a queue to an address", () => {
   let system: TestSystem;
   let queueUrl: string;
   let server: Server;
+  let ownPort: number;
   let requests: Request[];
   let answer: (response: ServerResponse, body: string) => void;
   let reported: string[];
@@ -28,50 +25,31 @@ describe("forwarding a queue to an address", () => {
     reported = [];
     answer = (response) => void response.writeHead(204).end();
     server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
-      const body = Buffer.concat(chunks).toString();
-      requests.push({ headers: request.headers, method: request.method, body });
+      const body = String(await bodyOf(request));
+      const { headers, method = "" } = request;
+      requests.push({ headers, method, body });
       answer(response, body);
     });
-    await listen(0);
+    ownPort = await listen(server);
   });
-  afterEach(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterEach(() => closeServer(server));
 
-  const listen = (port: number) =>
-    new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", () => resolve()));
-  const portOf = () => (server.address() as AddressInfo).port;
-  const start = (port = portOf(), timeoutInSeconds = 20) => {
+  const start = (port = ownPort, timeoutInSeconds = 20) => {
     const ending = new AbortController();
     const { signal } = ending;
     const post = postTo(new URL(`http://127.0.0.1:${port}/events`), timeoutInSeconds, signal);
     const wait = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
-    const result = forward({
-      sqs: system.sqs,
-      queueUrl,
-      post,
-      signal,
-      wait,
-      report: (text) => void reported.push(text),
-    });
-    return {
-      result,
-      stop: () => {
-        ending.abort();
-        return result;
-      },
+    const report = (text: string) => void reported.push(text);
+    const result = forward({ sqs: system.sqs, queueUrl, post, signal, wait, report });
+    const stop = () => {
+      ending.abort();
+      return result;
     };
+    return { result, stop };
   };
   const counts = async () => {
-    const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] });
-    const { Attributes = {} } = await system.sqs.send(command);
-    return {
-      waiting: Number(Attributes.ApproximateNumberOfMessages),
-      inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
-    };
+    const { waiting, inFlight } = await queueDepth(system.sqs, queueUrl);
+    return { waiting, inFlight };
   };
   const bodies = () => requests.map(({ body }) => body).toSorted();
 
@@ -113,10 +91,9 @@ describe("forwarding a queue to an address", () => {
   });
 
   it("holds messages while nobody answers, received once however long that is", async () => {
-    const port = portOf();
-    await new Promise((resolve) => server.close(resolve));
+    await closeServer(server);
     await system.send(queueUrl, "held");
-    const { stop } = start(port);
+    const { stop } = start();
     await expect
       .poll(() => reported)
       .toContainEqual(expect.stringContaining("(nothing listens there, ECONNREFUSED). Holding 1 messages"));
@@ -124,7 +101,7 @@ describe("forwarding a queue to an address", () => {
     const before = holds();
     await expect.poll(holds).toBeGreaterThan(before + 5);
     expect(await counts()).toEqual({ waiting: 0, inFlight: 1 });
-    await listen(port);
+    await listen(server, { port: ownPort });
     await expect.poll(bodies).toEqual(["held"]);
     await expect.poll(counts).toEqual({ waiting: 0, inFlight: 0 });
     expect(await stop()).toEqual({ forwarded: 1, refused: 0 });
@@ -144,7 +121,7 @@ describe("forwarding a queue to an address", () => {
   it("treats a missing answer as a refusal", async () => {
     answer = () => undefined;
     await system.send(queueUrl, "slow");
-    const { stop } = start(portOf(), 0.05);
+    const { stop } = start(ownPort, 0.05);
     await expect.poll(() => reported).toContainEqual(expect.stringContaining("no answer in 0.05 s"));
     await stop();
   });

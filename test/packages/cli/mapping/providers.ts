@@ -31,28 +31,6 @@ const flat: readonly SampleFile[] = [
       eventId: `evt_${n}`,
     },
   })),
-  ...["account_linked", "account_unlinked", "account_linked"].map((eventType, n) => ({
-    kind: "accounts" as const,
-    file: `${n}.json`,
-    content: json({
-      event_id: `evt_1${n}`,
-      eventType,
-      occurredAt: unix(n),
-      acctRef: "acc_77",
-      memberId: "mem_1a",
-      platform: "rides-and-more",
-      linked: n !== 1,
-    }),
-    says: {
-      type: n === 1 ? "account.disconnected" : "account.connected",
-      accountId: "acc_77",
-      userId: "mem_1a",
-      datasourceId: "rides-and-more",
-      eventId: `evt_1${n}`,
-      time: timestamp(n),
-      connected: n !== 1,
-    },
-  })),
   ...["income", "profile"].map((resource, n) => ({
     kind: "endpoints" as const,
     file: `${n}.json`,
@@ -106,7 +84,7 @@ const binary: readonly SampleFile[] = ["linked", "unlinked", "linked"].map((verb
 }));
 
 /** One provider with two formats: flat names for users and endpoints, CloudEvents headers for accounts. */
-export const samples: readonly SampleFile[] = [...flat.filter(({ kind }) => kind !== "accounts"), ...binary];
+export const samples: readonly SampleFile[] = [...flat, ...binary];
 
 const ofEvent = {
   type: "eventType",
