@@ -1,10 +1,11 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { clientsOf } from "../../../proof/scenario/clients.ts";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { describeFirstLook } from "./first-look.ts";
-import { type OpenedConsole, openConsole, queuesAndObjects } from "./opened-console.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { describeWalk } from "./walk.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
@@ -53,13 +54,12 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
 
   it("counts the dead letters that a redrive does not fix, and shows one's personal data on request, then hides it", async () => {
     const { page, origin, stage } = opened;
-    const { sqs } = queuesAndObjects(stage);
-    const QueueUrl = stage.system.stack.outputs.CompanyAccountsDeadLetterQueueUrl;
-    const MessageBody = JSON.stringify({ holder: "Ada Lovelace" });
-    for (const StringValue of ["it names nobody", "type: mapping.types translates nothing"]) {
-      const reason = { DataType: "String", StringValue };
-      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes: { reason } }));
-    }
+    using clients = clientsOf(stage.system.access);
+    const body = JSON.stringify({ holder: "Ada Lovelace" });
+    await sqsSender(clients.sqs)(
+      stage.output("CompanyAccountsDeadLetterQueueUrl"),
+      ["it names nobody", "type: mapping.types translates nothing"].map((reason) => ({ body, reason })),
+    );
     await page.goto(`${origin}/dead-letters?queue=company-accounts`);
     const all = page.getByRole("region", { name: "Dead letters of company-accounts", exact: true });
     await all.getByRole("button", { name: "Redrive these 2" }).waitFor();

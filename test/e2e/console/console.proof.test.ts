@@ -1,12 +1,12 @@
-import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { z } from "zod";
+import { readBodies } from "../../../proof/scenario/snapshot.ts";
 import { findChromium } from "../../packages/sandbox/browser.ts";
+import { waitUntilIdle } from "../../support/eventually.ts";
+import { postWebhook } from "../../support/webhooks.ts";
 import { describeFigures } from "./figures.ts";
-import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
+import { type OpenedConsole, openConsole, stepsOn, violationsInThemes } from "./opened-console.ts";
 import { describePeople, type People, startPeople } from "./people.ts";
-import { describeWalk } from "./walk.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
 const pages = [
@@ -25,24 +25,14 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
   let opened: OpenedConsole;
   let page: Page;
   let people: People;
-  let sqs: SQSClient;
   beforeAll(async () => {
     opened = await openConsole();
     page = opened.page;
     people = await startPeople(opened.stage);
-    const { gatewayUrl: endpoint, region, operator: credentials } = opened.stage.system.stack;
-    sqs = new SQSClient({ endpoint, region, credentials });
   });
-  afterAll(async () => {
-    sqs?.destroy();
-    await opened?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => opened?.[Symbol.asyncDispose]());
 
-  const output = (name: string) => opened.stage.system.stack.outputs[name] ?? "";
-  const open = (path: string) => page.goto(`${opened.origin}${path}`);
-  const panel = (name: string) => page.getByRole("region", { name, exact: true });
-
-  const eventId = describeWalk(() => opened);
+  const { open, output, panel, press, run } = stepsOn(() => opened);
 
   describePeople(() => ({ opened, people }));
 
@@ -51,15 +41,10 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     const subscriber = panel("everything");
     await subscriber.getByRole("button", { name: "Send test message" }).click();
     await subscriber.getByText(/^Sent: /).waitFor();
-    const [queue] = z.array(z.object({ queueUrl: z.string() })).parse(JSON.parse(output("Subscribers")));
+    const { access } = opened.stage.system;
     await expect
-      .poll(async () => {
-        const command = new ReceiveMessageCommand({ QueueUrl: queue?.queueUrl, MaxNumberOfMessages: 10 });
-        return ((await sqs.send(command)).Messages ?? []).some(({ Body = "" }) =>
-          Body.includes("subscriber.test"),
-        );
-      })
-      .toBe(true);
+      .poll(async () => (await readBodies(access, output("SubscriberEverythingQueueUrl"))).join())
+      .toContain("subscriber.test");
   });
 
   describeFigures(() => opened);
@@ -67,7 +52,14 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
   it("maps a pasted webhook, and reports at once why another is invalid", async () => {
     await open("/mapping");
     const outcome = panel("Result");
-    await outcome.getByText("account.connected", { exact: true }).waitFor();
+    for (const [kind, type] of [
+      ["endpoints", "endpoint.updated"],
+      ["users", "user.created"],
+      ["accounts", "account.connected"],
+    ] as const) {
+      await page.getByRole("combobox", { name: "Kind" }).selectOption(kind);
+      await outcome.getByText(type, { exact: true }).waitFor();
+    }
     await page.getByRole("textbox", { name: "Webhook" }).fill('{"event":"sing_account"}');
     await outcome.getByText(/No event: /).waitFor();
     const mapping = page.getByRole("textbox", { name: "Mapping" });
@@ -81,12 +73,55 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await outcome.getByText("account.connected", { exact: true }).waitFor();
   });
 
-  it("has no finding of axe on any page, light or dark, at 1280 and at 360 px, and no page is wider", async () => {
-    for (const path of [...pages, `/events/${eventId()}`, ...people.addresses, "/nowhere"]) {
+  it("has no finding of axe on any page, with dialogs and forms open, light or dark, and no page is wider than 360 px", async () => {
+    await postWebhook(opened.stage.system, "users", { action: "sing" });
+    const { id } = Object(await run("trigger", "user.created"));
+    await waitUntilIdle(opened.stage.system);
+    const reveal = async () => {
+      await press("Show personal data");
+      await page.getByLabel("The body", { exact: true }).waitFor();
+    };
+    const states: readonly (readonly [path: string, prepare: () => Promise<unknown>])[] = [
+      ...[...pages, ...people.addresses, "/nowhere"].map((path) => [path, async () => undefined] as const),
+      ["/", () => page.keyboard.press("?").then(() => page.getByRole("dialog").waitFor())],
+      [`/events/${id}`, reveal],
+      [
+        "/subscribers",
+        async () => {
+          await panel("everything").getByRole("button", { name: "Count replay", exact: true }).click();
+          await panel("everything").getByRole("button", { name: "Replay", exact: true }).click();
+          await panel("everything")
+            .getByLabel(/to confirm/)
+            .waitFor();
+        },
+      ],
+      [
+        "/dead-letters?queue=users",
+        async () => {
+          await page.getByText("users event").click();
+          await reveal();
+          await press("Purge it");
+          await page.getByLabel(/to confirm/).waitFor();
+        },
+      ],
+      [
+        "/mapping",
+        async () => {
+          await page.getByRole("textbox", { name: "Webhook" }).fill("{");
+          await panel("Result")
+            .getByText(/No event: |JSON/)
+            .first()
+            .waitFor();
+        },
+      ],
+      ["/records?kind=user&id=nobody", () => page.getByRole("alert").first().waitFor()],
+    ];
+    for (const [path, prepare] of states) {
       await open(path);
       await page.getByRole("heading", { level: 1 }).waitFor();
       // Pending requests are shown as "…".
       await expect.poll(() => page.locator("main").getByText(/…$/).count()).toBe(0);
+      await prepare();
       expect({ path, found: await violationsInThemes(page) }).toEqual({ path, found: [] });
       await page.setViewportSize({ width: 360, height: 740 });
       const width = () => page.evaluate("document.documentElement.scrollWidth");

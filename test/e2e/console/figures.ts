@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { type OpenedConsole, stageChanges, violationsInThemes } from "./opened-console.ts";
+import { type OpenedConsole, stageChanges, stepsOn } from "./opened-console.ts";
 
 const provided = z.object({ history: z.array(z.object({ code: z.string() })) });
 
@@ -12,8 +12,7 @@ const listed = z.object({ queues: z.array(z.object({ name: z.string(), waiting: 
 
 /** Plots and figures. */
 export function describeFigures(use: () => OpenedConsole): void {
-  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
-  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  const { open, panel } = stepsOn(use);
   /** Webhooks that were put into their queues. */
   const receives = () =>
     [...use().stage.system.stack.gateway.calls()]
@@ -113,18 +112,6 @@ export function describeFigures(use: () => OpenedConsole): void {
     // An outage is one line, however often it was probed.
     const outages = await rows.filter({ hasText: "outage" }).count();
     expect(outages).toBeLessThanOrEqual(countOf(/^PROVIDER_DOWN/));
-  });
-
-  it("maps a webhook of another kind", async () => {
-    const { page } = use();
-    await open("/mapping");
-    const outcome = panel("Result");
-    await outcome.getByText("account.connected", { exact: true }).waitFor();
-    await page.getByRole("combobox", { name: "Kind" }).selectOption("endpoints");
-    await outcome.getByText("endpoint.updated", { exact: true }).waitFor();
-    await page.getByRole("combobox", { name: "Kind" }).selectOption("users");
-    await outcome.getByText("user.created", { exact: true }).waitFor();
-    expect(await violationsInThemes(page)).toEqual([]);
   });
 
   it("names each setting of a file that differs from the deployment, with both values", async () => {

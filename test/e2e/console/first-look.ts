@@ -1,7 +1,7 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { postWebhook } from "../../support/webhooks.ts";
-import { authorizationOf, type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+import { authorizationOf, type OpenedConsole, stepsOn, violationsInThemes } from "./opened-console.ts";
 
 const account = "0d1c2b3a-4e5f-4a6b-8c7d-9e8f7a6b5c4d";
 const user = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
@@ -28,8 +28,7 @@ async function isInView(of: Locator): Promise<boolean> {
 
 /** The overview of a healthy stage, and of one with two problems. */
 export function describeFirstLook(use: () => OpenedConsole): void {
-  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
-  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  const { open, panel } = stepsOn(use);
   const sendUser = (body: object) => send("users", body);
   const send = (kind: string, body: object) => postWebhook(use().stage.system, kind, body);
 
@@ -149,10 +148,6 @@ export function describeFirstLook(use: () => OpenedConsole): void {
       .first()
       .waitFor();
     expect(await sent.count()).toBe(0);
-    await page.setViewportSize({ width: 390, height: 844 });
-    expect(await violationsInThemes(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
-    await page.setViewportSize({ width: 1280, height: 900 });
     await open("/mapping");
     await page.getByRole("combobox", { name: "Kind" }).selectOption("users");
     await page.reload();

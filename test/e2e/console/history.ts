@@ -3,13 +3,13 @@ import type { LocalFunction } from "@income-events/local-stack/stack.ts";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import type { OpenedConsole } from "./opened-console.ts";
+import { type OpenedConsole, stepsOn } from "./opened-console.ts";
 
 const sent = z.object({ id: z.string() });
 
 /** Searching the history. */
 export function describeHistory(use: () => OpenedConsole): void {
-  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
+  const { open } = stepsOn(use);
   const history = () => use().page.getByRole("region", { name: "History", exact: true });
   const rows = () => history().getByRole("region", { name: "Events, the newest first" }).getByRole("link");
   const counted = async () =>

@@ -1,11 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { S3Client } from "@aws-sdk/client-s3";
-import { SQSClient } from "@aws-sdk/client-sqs";
 import axe from "axe-core";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
@@ -93,6 +90,18 @@ export async function openConsole(): Promise<OpenedConsole> {
   };
 }
 
+/** A test's steps on a console, which is opened before they run. */
+export function stepsOn(use: () => OpenedConsole) {
+  return {
+    open: (path: string) => use().page.goto(`${use().origin}${path}`),
+    panel: (name: string) => use().page.getByRole("region", { name, exact: true }),
+    press: (name: string) => use().page.getByRole("button", { name, exact: true }).click(),
+    output: (name: string) => use().stage.output(name),
+    /** What a command on the stage prints with `--json`. */
+    run: async (...args: readonly string[]) => (await use().stage.run([...args, "--json"])).json(),
+  };
+}
+
 /** The header of the page's calls. */
 export async function authorizationOf(page: Page): Promise<{ readonly authorization: string }> {
   const session = await page.evaluate('localStorage.getItem("income-events-session")');
@@ -127,15 +136,4 @@ async function violationsOn(page: Page): Promise<readonly string[]> {
       ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" ")}`,
     );
   });
-}
-
-/** Clients for a test's own checks, destroyed with the system. */
-export function queuesAndObjects({ system: { access } }: OperatedStage) {
-  const sqs = new SQSClient(access);
-  const s3 = new S3Client({ ...access, forcePathStyle: true });
-  onTestFinished(() => {
-    sqs.destroy();
-    s3.destroy();
-  });
-  return { sqs, s3 };
 }

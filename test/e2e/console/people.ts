@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
-import { authorizationOf, type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+import { authorizationOf, type OpenedConsole, stepsOn } from "./opened-console.ts";
 
 /**
  * Users of a stage that keeps versions: an account with three versions of its income, and a user to erase.
@@ -69,9 +69,7 @@ export async function startPeople(stage: OperatedStage): Promise<People> {
 
 /** Pages of users and accounts. */
 export function describePeople(use: () => { readonly opened: OpenedConsole; readonly people: People }): void {
-  const open = (path: string) => use().opened.page.goto(`${use().opened.origin}${path}`);
-  const panel = (name: string) => use().opened.page.getByRole("region", { name, exact: true });
-  const run = async (...args: string[]) => (await use().opened.stage.run([...args, "--json"])).json();
+  const { open, panel, run } = stepsOn(() => use().opened);
   const actsOf = async (act: string) => acts.parse(await run("audit", "list", "--act", act)).acts;
   const incomeOf = async () =>
     got.parse(await run("documents", "get", "account", use().people.account, "income", "--reveal"));
@@ -103,10 +101,6 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
     expect(await revision.getByRole("cell").allTextContents()).toEqual([
       ...["changed", String(income.revision - 1), String(income.revision)],
     ]);
-    await page.setViewportSize({ width: 360, height: 740 });
-    await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(360);
-    await page.setViewportSize({ width: 1280, height: 900 });
-    expect(await violationsInThemes(page)).toEqual([]);
     await panel("Data").getByRole("button", { name: "Hide", exact: true }).click();
     await panel("Data, masked").waitFor();
     await panel("Changes, masked").waitFor();

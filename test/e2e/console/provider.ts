@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { registerAtProvider } from "../../support/webhooks.ts";
-import type { OpenedConsole } from "./opened-console.ts";
+import { type OpenedConsole, stepsOn } from "./opened-console.ts";
 
 const provided = z.object({ requestsPerMinute: z.number() });
 const issued = z.object({ token: z.string() });
@@ -9,8 +9,7 @@ const elsewhere = "https://other.example/users";
 
 /** The provider's page and its actions. */
 export function describeProvider(use: () => OpenedConsole): void {
-  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
-  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
+  const { open, panel } = stepsOn(use);
   const fact = (of: string, name: string) => panel(of).locator(`dt:text-is("${name}") + dd`);
 
   /** Issues a token: the first one may be revoked by now. */

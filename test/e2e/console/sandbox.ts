@@ -1,16 +1,14 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import type { OpenedConsole } from "./opened-console.ts";
+import { type OpenedConsole, stepsOn } from "./opened-console.ts";
 
 const triggered = z.object({ id: z.string() });
 const known = z.object({ accounts: z.array(z.object({ connected: z.boolean() })) });
 
 /** Controlling the sandbox of a local system. */
 export function describeSandbox(use: () => OpenedConsole): void {
-  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
-  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
-  const press = (name: string) => use().page.getByRole("button", { name, exact: true }).click();
+  const { open, panel, press } = stepsOn(use);
   const verdict = () => panel("Verdict").getByRole("heading", { level: 2 });
   const isLive = () => use().page.getByText("Live", { exact: true }).first().waitFor();
 
@@ -142,9 +140,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
 
 /** The verdict after its cause is gone. Nothing else may be wrong with the stage. */
 export function describeFixed(use: () => OpenedConsole): void {
-  const open = (path: string) => use().page.goto(`${use().origin}${path}`);
-  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
-  const press = (name: string) => use().page.getByRole("button", { name, exact: true }).click();
+  const { open, panel, press } = stepsOn(use);
   const verdict = () => panel("Verdict").getByRole("heading", { level: 2 });
 
   it("shows that a cause is fixed, and when its alarm clears, which it then does", async () => {

@@ -1,9 +1,9 @@
-import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
+import { readBodies } from "../../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { sendFollowed } from "../../support/webhooks.ts";
-import type { OpenedConsole } from "./opened-console.ts";
+import { type OpenedConsole, stepsOn } from "./opened-console.ts";
 
 const sent = z.object({ id: z.string() });
 const shown = z.object({ event: z.object({ companyAccountId: z.string() }) });
@@ -26,30 +26,18 @@ const logged = z.object({
 
 /** Searching by any id. */
 export function describeSearch(use: () => OpenedConsole): void {
-  const panel = (name: string) => use().page.getByRole("region", { name, exact: true });
-  const run = async (...args: string[]) => (await use().stage.run([...args, "--json"])).json();
+  const { output, panel, run } = stepsOn(use);
   const search = async (id: string) => {
     await use().page.goto(`${use().origin}/events`);
     await use().page.getByLabel("Search by id").fill(`  ${id} `);
     await use().page.getByRole("button", { name: "Find", exact: true }).click();
   };
-  /** Messages to subscribers about an account's data. */
+  /** A message to subscribers about an account's data. */
   const messageAbout = async (account: string) => {
-    const sqs = new SQSClient(use().stage.system.access);
-    onTestFinished(() => sqs.destroy());
-    const QueueUrl = use().stage.system.stack.outputs.SubscriberEverythingQueueUrl;
-    const found: z.infer<typeof published>[] = [];
-    const isFound = async () => {
-      const read = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
-      for (const { Body = "" } of read.Messages ?? []) {
-        const message = published.safeParse(JSON.parse(Body));
-        if (message.data?.type === "data.updated" && message.data.subject.startsWith(`account/${account}/`))
-          found.push(message.data);
-      }
-      return found.length;
-    };
-    await expect.poll(isFound).toBeGreaterThan(0);
-    return found[0];
+    const bodies = await readBodies(use().stage.system.access, output("SubscriberEverythingQueueUrl"));
+    return bodies
+      .map((body) => published.parse(JSON.parse(body)))
+      .find(({ type, subject }) => type === "data.updated" && subject.startsWith(`account/${account}/`));
   };
   /** An event that no mapping accepts, which its store rejects. */
   const rejected = async () => {
@@ -99,9 +87,7 @@ export function describeSearch(use: () => OpenedConsole): void {
     }
     const [dataRequest = "", deadMessage] = [stored?.requestId, dead.message];
     for (const [text, hit, opens] of [
-      [event.slice(3, 20), `event ${event}`, { path: `/events/${event}`, shows: "endpoint.updated" }],
       [account.slice(9, 23), `account ${account}`, ofAccount],
-      [user.slice(0, 6), `user ${user}`, { path: "/records", shows: `user/${user}` }],
       [deadMessage, `message ${deadMessage}`, { path: `/events/${dead.event}`, shows: "Timeline" }],
       [
         dataRequest.slice(4, 18),

@@ -2,12 +2,11 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import { postWebhook } from "../../support/webhooks.ts";
 import { describeArchive } from "./archive.ts";
 import { describeDeadLetters } from "./dead-letters.ts";
 import { describeDeployed } from "./deployed.ts";
 import { describeHistory } from "./history.ts";
-import { type OpenedConsole, openConsole, violationsInThemes } from "./opened-console.ts";
+import { type OpenedConsole, openConsole, stepsOn } from "./opened-console.ts";
 import { describeProvider } from "./provider.ts";
 import { describeFixed, describeSandbox } from "./sandbox.ts";
 import { describeSearch } from "./search.ts";
@@ -25,9 +24,7 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
     await opened?.[Symbol.asyncDispose]();
   });
 
-  const open = (path: string) => page.goto(`${opened.origin}${path}`);
-  const panel = (name: string) => page.getByRole("region", { name, exact: true });
-  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const { open, panel } = stepsOn(() => opened);
   const trigger = async (type: string) => {
     const said = (await opened.stage.run(["trigger", type, "--json"])).json();
     await waitUntilIdle(opened.stage.system);
@@ -167,58 +164,6 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
     expect(await page.getByRole("dialog").count()).toBe(0);
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Find");
-  });
-
-  it("has no finding of axe with dialogs and forms open, and no page is wider than 360 px", async () => {
-    await postWebhook(opened.stage.system, "users", { action: "sing" });
-    await expect.poll(async () => (await opened.stage.run(["dlq", "list"])).stdout).toMatch(/^users +1 /m);
-    const id = await trigger("user.created");
-    const confirmReplay = async () => {
-      await panel("everything").getByRole("button", { name: "Count replay", exact: true }).click();
-      await panel("everything").getByRole("button", { name: "Replay", exact: true }).click();
-      await panel("everything")
-        .getByLabel(/to confirm/)
-        .waitFor();
-    };
-    const reveal = async () => {
-      await press("Show personal data");
-      await page.getByLabel("The body", { exact: true }).waitFor();
-    };
-    const states: readonly (readonly [path: string, prepare: () => Promise<void>])[] = [
-      ["/", () => page.keyboard.press("?").then(() => page.getByRole("dialog").waitFor())],
-      [`/events/${id}`, reveal],
-      ["/subscribers", confirmReplay],
-      [
-        "/dead-letters?queue=users",
-        async () => {
-          await page.getByText("users event").click();
-          await reveal();
-          await press("Purge it");
-          await page.getByLabel(/to confirm/).waitFor();
-        },
-      ],
-      [
-        "/mapping",
-        async () => {
-          await page.getByRole("textbox", { name: "Webhook" }).fill("{");
-          await panel("Result")
-            .getByText(/No event: |JSON/)
-            .first()
-            .waitFor();
-        },
-      ],
-      ["/records?kind=user&id=nobody", () => page.getByRole("alert").first().waitFor()],
-    ];
-    for (const [path, prepare] of states) {
-      await open(path);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await prepare();
-      expect({ path, found: await violationsInThemes(page) }).toEqual({ path, found: [] });
-      await page.setViewportSize({ width: 360, height: 740 });
-      const width = () => page.evaluate("document.documentElement.scrollWidth");
-      await expect.poll(async () => ({ path, width: await width() })).toEqual({ path, width: 360 });
-      await page.setViewportSize({ width: 1280, height: 900 });
-    }
   });
 
   describeDeadLetters(() => opened);

@@ -1,7 +1,6 @@
-import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { type OpenedConsole, violationsInThemes } from "./opened-console.ts";
+import { type OpenedConsole, stepsOn, violationsInThemes } from "./opened-console.ts";
 
 const shown = z.object({ event: z.object({ userId: z.string() }) });
 const kinds = ["users", "accounts", "endpoints", "company-accounts"];
@@ -11,11 +10,8 @@ const kinds = ["users", "accounts", "endpoints", "company-accounts"];
  * @returns the id of the event, once it was triggered
  */
 export function describeWalk(opened: () => OpenedConsole): () => string {
-  const page = (): Page => opened().page;
-  const open = (path: string) => page().goto(`${opened().origin}${path}`);
-  const panel = (name: string) => page().getByRole("region", { name, exact: true });
-  const press = (name: string) => page().getByRole("button", { name, exact: true }).click();
-  const run = async (...args: string[]) => (await opened().stage.run([...args, "--json"])).json();
+  const page = () => opened().page;
+  const { open, panel, press, run } = stepsOn(opened);
   const calls = (action: string) =>
     opened().stage.system.stack.gateway.calls().get(`operator ${action}`) ?? 0;
 
