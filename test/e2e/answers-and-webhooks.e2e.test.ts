@@ -9,8 +9,7 @@ import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { fixtureText } from "../fixtures/field/fixture-text.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
-import { postWebhook, registerAtProvider } from "../support/webhooks.ts";
-import { endpointEvent } from "./account-stage.ts";
+import { endpointEvent, postWebhook, registerAtProvider } from "../support/webhooks.ts";
 
 const { provider } = loadSettings("local", join(import.meta.dirname, "../../stages"));
 const changes = {

@@ -1,39 +1,69 @@
-import { subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { join } from "node:path";
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { identify } from "../../domain/event/envelope.ts";
-import { eventually } from "../support/eventually.ts";
+import { loadSettings } from "../../lib/settings/settings.ts";
+import { readItems, readTable } from "../../proof/scenario/snapshot.ts";
+import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
-import { linesWith, messagesWith, postWebhook, sendFollowed } from "../support/webhooks.ts";
-import { type AccountStage, endpointEvent, startAccountStage } from "./account-stage.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { contentIn } from "../support/stored-content.ts";
+import { endpointEvent, linesWith, messagesWith, postWebhook, sendFollowed } from "../support/webhooks.ts";
 
 describe("the synthesized stack and the provider", () => {
-  let stage: AccountStage;
+  let product: RunningProduct;
   let system: System;
+  /** Accounts that no test has used and whose data is all fetched. */
+  let accounts: string[];
   beforeAll(async () => {
-    stage = await startAccountStage();
-    ({ system } = stage);
+    const { provider } = loadSettings("local", join(import.meta.dirname, "../../stages"));
+    // Income is read by date ranges, all other endpoints as a whole.
+    const income = "/api/v0.4/accounts/{account_id}/income?date_start={date_start}&date_end={date_end}";
+    const paths = { ...provider.paths, readRange: { income } };
+    const changes = { provider: { ...provider, paths } };
+    product = await startProduct("local", changes, { delivery: { firstRetryMs: 200 } });
+    ({ system } = product);
+    accounts = [...(await system.sandbox.createUsers(12)).accounts];
+    await idle();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterAll(() => product?.[Symbol.asyncDispose]());
+
+  const idle = () => waitUntilIdle(system);
+  const connectedAccount = () => accounts.pop() ?? "";
+  const table = () => outputOf(system.stack, "TableName");
+  const stateOf = async (accountId: string) =>
+    (await readTable(system.access, table())).accounts.get(accountId);
+  const itemsOf = async (accountId: string, sortKey: string) =>
+    (await readItems(system.access, table())).filter(
+      ({ pk, sk }) => pk === `ACCOUNT#${accountId}` && String(sk).startsWith(sortKey),
+    );
+  const callsSoFar = () => system.sandbox.calls().length;
+  /** Calls to the provider about an account since a time: `GET income`, or `GET` for its state. */
+  const callsOf = (accountId: string, since = 0) =>
+    system.sandbox
+      .calls()
+      .slice(since)
+      .filter(({ path }) => path.includes(accountId))
+      .map(({ method, path }) => `${method} ${path.split(accountId)[1]?.slice(1) ?? ""}`.trim());
 
   describe("of an account that connects", () => {
     it("starts one data fetch, and reads what its events announce until all is the provider's", async () => {
-      const accountId = await stage.connectedAccount();
-      expect(stage.callsOf(accountId).filter((call) => call === "POST fetches")).toHaveLength(1);
+      const accountId = connectedAccount();
+      expect(callsOf(accountId).filter((call) => call === "POST fetches")).toHaveLength(1);
       for (const endpoint of ["profile", "income", "employment"]) {
-        expect(stage.callsOf(accountId)).toContain(`GET ${endpoint}`);
-        expect(await stage.documentsOf(accountId, endpoint)).toEqual([
-          system.sandbox.data(accountId, endpoint),
-        ]);
+        expect(callsOf(accountId)).toContain(`GET ${endpoint}`);
+        const documents = (await itemsOf(accountId, `DOCUMENT#${endpoint}`)).map(contentIn);
+        expect(documents).toEqual([system.sandbox.data(accountId, endpoint)]);
       }
-      expect(await stage.itemsOf(accountId, "DOCUMENT#income#")).toHaveLength(1);
+      expect(await itemsOf(accountId, "DOCUMENT#income#")).toHaveLength(1);
     });
   });
 
   describe("of data that is available", () => {
     it("stores, sends and calls once for an event that is delivered a hundred times at once", async () => {
-      const accountId = await stage.connectedAccount();
-      const from = stage.callsSoFar();
+      const accountId = connectedAccount();
+      const from = callsSoFar();
       const announcedToAll = subscribersOf(system.stack).flatMap(({ types, queueUrl }) =>
         types === undefined ? [queueUrl] : [],
       );
@@ -47,10 +77,10 @@ describe("the synthesized stack and the provider", () => {
       };
 
       await Promise.all(Array.from({ length: 100 }, deliver));
-      await stage.waitUntilIdle();
+      await idle();
 
       const id = identify("endpoints", Buffer.from(body));
-      const events = await stage.itemsOf(accountId, `EVENT#${id}`);
+      const events = await itemsOf(accountId, `EVENT#${id}`);
       expect(events).toHaveLength(1);
       // An event with its own id can only be a retry, which is counted in the log alone.
       expect(events[0]?.receipts).toMatchObject({ count: 1 });
@@ -65,7 +95,7 @@ describe("the synthesized stack and the provider", () => {
         expect(new Set(announced.map((message) => message.id))).toEqual(new Set([id]));
         expect(duplicatesIn(messages)).toEqual([]);
       }
-      expect(stage.callsOf(accountId, from)).toEqual(["GET profile"]);
+      expect(callsOf(accountId, from)).toEqual(["GET profile"]);
     });
   });
 
@@ -76,39 +106,39 @@ describe("the synthesized stack and the provider", () => {
     };
     const settled = (connected: boolean) => ({ connected, unconfirmed: false, deleted: false });
     const asksSince = (accountId: string, from: number) =>
-      stage.callsOf(accountId, from).filter((call) => call === "GET").length;
+      callsOf(accountId, from).filter((call) => call === "GET").length;
 
     it("connect, disconnect and connect again with the same bytes ends connected", async () => {
       const { sandbox } = system;
-      const accountId = await stage.connectedAccount();
-      const from = stage.callsSoFar();
+      const accountId = connectedAccount();
+      const from = callsSoFar();
       sandbox.disconnectAccount(accountId);
-      await stage.waitUntilIdle();
-      expect(await stage.stateOf(accountId)).toMatchObject({ connected: false, unconfirmed: false });
+      await idle();
+      expect(await stateOf(accountId)).toMatchObject({ connected: false, unconfirmed: false });
       expect(asksSince(accountId, from)).toBe(1);
 
       // Its payload is byte-identical to the first.
       sandbox.reconnectAccount(accountId);
-      await stage.waitUntilIdle();
+      await idle();
 
-      expect(await stage.stateOf(accountId)).toMatchObject(settled(true));
+      expect(await stateOf(accountId)).toMatchObject(settled(true));
       expect(asksSince(accountId, from)).toBe(2);
     });
 
     it("a late retry of the connect after a disconnect ends in the provider's state", async () => {
       const { sandbox } = system;
-      const accountId = await stage.connectedAccount();
-      const from = stage.callsSoFar();
+      const accountId = connectedAccount();
+      const from = callsSoFar();
       sandbox.fireEvent("accounts", bodyOf(accountId));
-      await stage.waitUntilIdle();
+      await idle();
       expect(asksSince(accountId, from)).toBe(0);
       sandbox.disconnectAccount(accountId);
-      await stage.waitUntilIdle();
+      await idle();
 
       sandbox.fireEvent("accounts", bodyOf(accountId), { times: 3 });
-      await stage.waitUntilIdle();
+      await idle();
 
-      expect(await stage.stateOf(accountId)).toMatchObject(settled(false));
+      expect(await stateOf(accountId)).toMatchObject(settled(false));
       // The provider is asked after the disconnect, and after each retry unless the next one came before its
       // answer.
       expect(asksSince(accountId, from)).toBeGreaterThanOrEqual(2);
@@ -119,10 +149,9 @@ describe("the synthesized stack and the provider", () => {
   describe("one webhook", () => {
     it("is found by its correlation id in the logs of its path, and in the messages to subscribers", async () => {
       // Known to the provider, but not announced by a webhook.
-      const { accounts } = await system.sandbox.createUsers(1, { drop: true });
-      const [accountId = ""] = accounts;
+      const [accountId = ""] = (await system.sandbox.createUsers(1, { drop: true })).accounts;
       const id = await sendFollowed(system, "endpoints", endpointEvent(accountId));
-      await stage.waitUntilIdle();
+      await idle();
 
       const way = [
         "receive/endpoints WEBHOOK_ACCEPTED",

@@ -13,14 +13,12 @@ import {
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
-import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
-import type { Gateway } from "@income-events/local-stack/gateway/gateway.ts";
+import { createSecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
 import { startGateway } from "@income-events/local-stack/gateway/gateway.ts";
-import type { Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { describe, inject } from "vitest";
 import { fieldsOf, optionalText } from "../../domain/core/parse.ts";
 import { shareOfTier } from "./share-of-tier.ts";
-import { createTable, required, type TestTable } from "./test-table.ts";
+import { createTable, required } from "./test-table.ts";
 
 export type { TestTable } from "./test-table.ts";
 
@@ -30,59 +28,12 @@ const region = "eu-central-1";
 export const shortPollMs = 50;
 
 /** Real engines for one test file, behind the gateway that functions see as AWS. */
-export type TestSystem = {
-  readonly dynamodb: DynamoDBClient;
-  readonly sqs: SQSClient;
-  readonly s3: S3Client;
-  readonly secretsManager: SecretsManagerClient;
-  readonly secrets: SecretsEngine;
-  /** For creating clients. */
-  readonly access: {
-    readonly region: string;
-    readonly endpoint: string;
-    readonly credentials: typeof credentials;
-  };
-  /** URLs of the engines: calls to them bypass the gateway's counts, permissions and faults. */
-  readonly engines: { readonly tables: string; readonly queuesAndObjects: string };
-  readonly calls: Gateway["calls"];
-  /** Empty unless counted. */
-  readonly capacity: Gateway["capacity"];
-  /** Adds an interceptor; returns a function that removes it. */
-  readonly intercept: (interceptor: Interceptor) => () => void;
-  /**
-   * Fails every call of an action, for example `sqs:SendMessageBatch`, on resources whose ARN has this
-   * suffix.
-   */
-  readonly fail: (action: string, resourceEnd?: string) => () => void;
-  readonly createTable: () => Promise<TestTable>;
-  readonly createQueue: (attributes?: Record<string, string>) => Promise<string>;
-  readonly createBucket: () => Promise<TestBucket>;
-  /** Creates a secret; returns its ARN. */
-  readonly createSecret: (value: unknown) => string;
-  readonly send: (queueUrl: string, body: string) => Promise<void>;
-  /** Receives up to ten messages, which are then in flight. */
-  readonly receive: (queueUrl: string) => Promise<readonly Message[]>;
-  /** Receives all visible messages. */
-  readonly drain: (queueUrl: string) => Promise<readonly Message[]>;
-  readonly close: () => Promise<void>;
-};
-
-export type TestBucket = {
-  readonly name: string;
-  readonly keys: () => Promise<readonly string[]>;
-  readonly bytes: (key: string) => Promise<Buffer>;
-};
+export type TestSystem = Awaited<ReturnType<typeof startTestSystem>>;
 
 /** Fastest first. */
 const engineNames: readonly DynamoDbEngine[] = ["dynoxide", "dynamodb-local"];
 
-type EngineAnswer = {
-  readonly name: DynamoDbEngine;
-  readonly url: string | undefined;
-  readonly missing: string | undefined;
-};
-
-async function tableEngine(name: DynamoDbEngine): Promise<EngineAnswer> {
+async function tableEngine(name: DynamoDbEngine) {
   const answer = await fetch(`${inject("tableEngineHost")}/${name}`);
   const fields = fieldsOf(await answer.json(), "the answer of the table engines' host");
   if (!answer.ok) throw new Error(optionalText(fields, "missing"));
@@ -115,7 +66,7 @@ export async function describeOnEachTable(title: string, suite: (tables: string)
 
 function describeOnEngines(
   title: string,
-  engines: readonly EngineAnswer[],
+  engines: readonly Awaited<ReturnType<typeof tableEngine>>[],
   suite: (tables: string) => void,
 ): void {
   if (engines.every(({ url }) => url === undefined)) throw new Error(engines[0]?.missing);
@@ -136,7 +87,7 @@ const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "tes
 export async function startTestSystem(
   tables = "http://127.0.0.1:1",
   { countsCapacity = false }: { readonly countsCapacity?: boolean } = {},
-): Promise<TestSystem> {
+) {
   const queues = await startQueuesAndObjects({ region, shortPollMs });
   const secrets = createSecretsEngine({ region, account: localAccount });
   const gateway = await startGateway({
@@ -170,12 +121,20 @@ export async function startTestSystem(
     s3,
     secretsManager,
     secrets,
+    /** For creating clients. */
     access: { region, endpoint: gateway.url, credentials },
+    /** URLs of the engines: calls to them bypass the gateway's counts, permissions and faults. */
     engines: { tables, queuesAndObjects: queues.url },
     calls: gateway.calls,
+    /** Empty unless counted. */
     capacity: gateway.capacity,
+    /** Adds an interceptor; returns a function that removes it. */
     intercept: gateway.intercept,
-    fail: (action, resourceEnd = "") =>
+    /**
+     * Fails every call of an action, for example `sqs:SendMessageBatch`, on resources whose ARN has this
+     * suffix.
+     */
+    fail: (action: string, resourceEnd = "") =>
       gateway.intercept(async (call, phase) =>
         phase === "before" &&
         call.action === action &&
@@ -184,7 +143,7 @@ export async function startTestSystem(
           : undefined,
       ),
     createTable: () => createTable(dynamodb, streams),
-    createQueue: async (attributes = {}) => {
+    createQueue: async (attributes: Record<string, string> = {}) => {
       const end = attributes.FifoQueue === "true" ? ".fifo" : "";
       const command = new CreateQueueCommand({
         QueueName: `q-${randomUUID()}${end}`,
@@ -193,12 +152,16 @@ export async function startTestSystem(
       return required((await sqs.send(command)).QueueUrl, "QueueUrl");
     },
     createBucket: () => createBucket(s3),
-    createSecret: (value) => secrets.create({ name: `s-${randomUUID()}`, secretString: textOf(value) }).arn,
-    send: async (queueUrl, body) => {
+    /** Creates a secret; returns its ARN. */
+    createSecret: (value: unknown) =>
+      secrets.create({ name: `s-${randomUUID()}`, secretString: textOf(value) }).arn,
+    send: async (queueUrl: string, body: string) => {
       await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }));
     },
+    /** Receives up to ten messages, which are then in flight. */
     receive,
-    drain: async (queueUrl) => {
+    /** Receives all visible messages. */
+    drain: async (queueUrl: string): Promise<readonly Message[]> => {
       const all: Message[] = [];
       for (let some = await receive(queueUrl); some.length > 0; some = await receive(queueUrl))
         all.push(...some);
@@ -239,16 +202,18 @@ async function receiveMessages(sqs: SQSClient, queueUrl: string): Promise<readon
   return (await sqs.send(command)).Messages ?? [];
 }
 
-async function createBucket(s3: S3Client): Promise<TestBucket> {
+export type TestBucket = Awaited<ReturnType<typeof createBucket>>;
+
+async function createBucket(s3: S3Client) {
   const name = `b-${randomUUID()}`;
   await s3.send(new CreateBucketCommand({ Bucket: name }));
   return {
     name,
-    keys: async () => {
+    keys: async (): Promise<readonly string[]> => {
       const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: name }));
       return Contents.flatMap(({ Key }) => Key ?? []);
     },
-    bytes: async (key) => {
+    bytes: async (key: string) => {
       const { Body } = await s3.send(new GetObjectCommand({ Bucket: name, Key: key }));
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
     },

@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import type { Command } from "commander";
 import { vi } from "vitest";
 import { runProgram } from "../../packages/cli/program.ts";
 import { bareEnvironment, type CommandOptions, type CommandResult } from "./command-line.ts";
@@ -26,4 +27,14 @@ export async function runInProcess(
     Object.defineProperty(process, "stdin", { value: before.stdin, configurable: true });
     for (const spy of spies) spy.mockRestore();
   }
+}
+
+export type Leaf = { readonly words: readonly string[]; readonly command: Command };
+
+/** Every command of a program with its words. */
+export function leavesOf(command: Command, words: readonly string[] = []): readonly Leaf[] {
+  const below = command.createHelp().visibleCommands(command);
+  const own = below.filter((each) => each.name() !== "help");
+  if (own.length === 0) return [{ words, command }];
+  return own.flatMap((each) => leavesOf(each, [...words, each.name()]));
 }

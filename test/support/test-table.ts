@@ -11,20 +11,10 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { loggedNameIndex } from "../../domain/event/subjects.ts";
 import { streamReader } from "../../proof/support/stream-reader.ts";
 
-export type TestTable = {
-  readonly name: string;
-  readonly item: (pk: string, sk: string) => Promise<Record<string, unknown> | undefined>;
-  readonly items: (pk: string) => Promise<readonly Record<string, unknown>[]>;
-  readonly all: () => Promise<readonly Record<string, unknown>[]>;
-  /** All records of the table's stream so far, oldest first. */
-  readonly stream: () => Promise<readonly _Record[]>;
-};
+export type TestTable = Awaited<ReturnType<typeof createTable>>;
 
 /** A table with a unique name and a stream. */
-export async function createTable(
-  dynamodb: DynamoDBClient,
-  streams: DynamoDBStreamsClient,
-): Promise<TestTable> {
+export async function createTable(dynamodb: DynamoDBClient, streams: DynamoDBStreamsClient) {
   const name = `t-${randomUUID()}`;
   const { TableDescription } = await dynamodb.send(
     new CreateTableCommand({
@@ -54,13 +44,13 @@ export async function createTable(
   const readPage = streamReader(streams, streamArn, (records) => void changes.push(...records));
   return {
     name,
-    item: async (pk, sk) => {
+    item: async (pk: string, sk: string): Promise<Record<string, unknown> | undefined> => {
       const { Item } = await dynamodb.send(
         new GetItemCommand({ TableName: name, Key: marshall({ pk, sk }), ConsistentRead: true }),
       );
       return Item && unmarshall(Item);
     },
-    items: async (pk) => {
+    items: async (pk: string): Promise<readonly Record<string, unknown>[]> => {
       const { Items = [] } = await dynamodb.send(
         new QueryCommand({
           TableName: name,
@@ -71,11 +61,12 @@ export async function createTable(
       );
       return Items.map((item) => unmarshall(item));
     },
-    all: async () => {
+    all: async (): Promise<readonly Record<string, unknown>[]> => {
       const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: name, ConsistentRead: true }));
       return Items.map((item) => unmarshall(item));
     },
-    stream: async () => {
+    /** All records of the table's stream so far, oldest first. */
+    stream: async (): Promise<readonly _Record[]> => {
       while ((await readPage()) > 0);
       return [...changes];
     },

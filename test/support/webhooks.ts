@@ -39,6 +39,17 @@ export async function sendFollowed(
   return identify(kind, Buffer.from(body));
 }
 
+/** Event that announces data of an account. */
+export function endpointEvent(accountId: string) {
+  return {
+    event: "update_endpoint",
+    request_id: crypto.randomUUID(),
+    account_id: accountId,
+    endpoint: "profile",
+    data_available: true,
+  };
+}
+
 /** Replaces the registration of a kind's webhook at the provider. */
 export async function registerAtProvider(
   { sandbox }: Pick<System, "sandbox">,

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createProgram } from "../../../packages/cli/program.ts";
 import { readItems } from "../../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
+import { leavesOf } from "../../support/in-process.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { webhookSecretOf } from "../../support/webhooks.ts";
 import { describeAudit } from "./audit.ts";
@@ -21,14 +21,11 @@ const name = z.object({
 });
 const listed = z.object({ documents: z.tuple([name], z.unknown()) });
 
-type Leaf = { readonly name: string; readonly command: Command };
-
 /** Every command: new ones are tested without being listed here. */
-const leaves: readonly Leaf[] = (await createProgram()).commands.flatMap((group) =>
-  group.commands.length === 0
-    ? [{ name: group.name(), command: group }]
-    : group.commands.map((command) => ({ name: `${group.name()} ${command.name()}`, command })),
-);
+const leaves = leavesOf(await createProgram()).map(({ words, command }) => ({
+  name: words.join(" "),
+  command,
+}));
 const onSystem = leaves.filter(
   ({ name, command }) => name !== "local show" && command.options.some(({ long }) => long === "--local"),
 );

@@ -3,12 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../../packages/cli/program.ts";
-import { runInProcess } from "../../support/in-process.ts";
-
-function leavesOf(command: Command, words: readonly string[] = []): readonly (readonly string[])[] {
-  if (command.commands.length === 0) return [words];
-  return command.commands.flatMap((below) => leavesOf(below, [...words, below.name()]));
-}
+import { leavesOf, runInProcess } from "../../support/in-process.ts";
 
 function find(program: Command, words: readonly string[]): Command | undefined {
   return words.reduce<Command | undefined>(
@@ -17,10 +12,12 @@ function find(program: Command, words: readonly string[]): Command | undefined {
   );
 }
 
+const wordsOf = (program: Command) => leavesOf(program).map(({ words }) => words);
+
 describe("the program of a command line", () => {
   it("has for each command the same help as the program of all, and loads its file alone", async () => {
     const all = await createProgram();
-    for (const words of leavesOf(all)) {
+    for (const { words } of leavesOf(all)) {
       const program = await createProgram(words[0]);
       expect(find(program, words)?.helpInformation(), words.join(" ")).toBe(
         find(all, words)?.helpInformation(),
@@ -33,7 +30,7 @@ describe("the program of a command line", () => {
     "has all commands if the word names none: %s",
     async (word) => {
       const all = await createProgram();
-      expect(leavesOf(await createProgram(word))).toEqual(leavesOf(all));
+      expect(wordsOf(await createProgram(word))).toEqual(wordsOf(all));
     },
   );
 });
@@ -71,7 +68,7 @@ describe("the command line", () => {
   it("prints help of at most 100 columns for each command", async () => {
     const all = await createProgram();
     const printed: string[] = [];
-    for (const words of [[], ...leavesOf(all).flatMap((words) => [words.slice(0, 1), words])])
+    for (const words of [[], ...wordsOf(all).flatMap((words) => [words.slice(0, 1), words])])
       find(all, words)
         ?.configureOutput({ writeOut: (text) => void printed.push(text) })
         .outputHelp();

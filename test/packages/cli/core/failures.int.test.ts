@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
 import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
-import type { Command } from "commander";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { checkAddresses } from "../../../../packages/cli/core/own-addresses.ts";
 import { createProgram } from "../../../../packages/cli/program.ts";
-import { runInProcess } from "../../../support/in-process.ts";
+import { type Leaf, leavesOf, runInProcess } from "../../../support/in-process.ts";
 import {
   expired,
   gone,
@@ -21,17 +20,6 @@ import { synthesizeProduct } from "../../../support/running-product.ts";
 /** Every command: new ones are tested without being listed here. */
 const commands = leavesOf(await createProgram());
 const deployed = commands.filter(({ command }) => command.options.some(({ long }) => long === "--outputs"));
-
-type Leaf = { readonly words: readonly string[]; readonly command: Command };
-
-function leavesOf(command: Command, words: readonly string[] = []): readonly Leaf[] {
-  const below = command
-    .createHelp()
-    .visibleCommands(command)
-    .filter((each) => each.name() !== "help");
-  if (below.length === 0) return [{ words, command }];
-  return below.flatMap((each) => leavesOf(each, [...words, each.name()]));
-}
 
 async function examplesOf(words: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await runInProcess([...words, "--help"]);
