@@ -1,29 +1,16 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { S3Client } from "@aws-sdk/client-s3";
-import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sizeOf } from "../../adapters/aws/content.ts";
-import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
-import { contentOf, documentStore } from "../../adapters/dynamodb/documents.ts";
-import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import { documentAfter } from "../../domain/fetch/document.ts";
-import { documentTask } from "../../domain/fetch/task.ts";
-import { hrefOfDocument } from "../../domain/message/document-reference.ts";
 import { synthesizeProduct } from "../../proof/support/product-assembly.ts";
 import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { fastEngine } from "../support/engines.ts";
-
-const income = { endpoint: "income" };
+import { storeIncome } from "../support/stored-content.ts";
 
 describe("a read of a document", () => {
   const cleanup = new AsyncDisposableStack();
   let stack: LocalStack;
-  let dynamodb: DynamoDBClient;
-  let s3: S3Client;
   beforeAll(async () => {
     const product = cleanup.use(await synthesizeProduct());
     const options = {
@@ -33,32 +20,11 @@ describe("a read of a document", () => {
       ...{ maximumProcesses: 1, countsCapacity: true, engine: await fastEngine() },
     };
     stack = cleanup.adopt(await startStack(options), ({ close }) => close());
-    const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-    dynamodb = cleanup.adopt(new DynamoDBClient(access), (client) => client.destroy());
-    s3 = cleanup.adopt(new S3Client({ ...access, forcePathStyle: true }), (client) => client.destroy());
   });
   afterAll(() => cleanup.disposeAsync());
 
-  /**
-   * Stores a document as a fetch does.
-   * @returns its URL as in messages, and its digest
-   */
-  async function store(parts: readonly Uint8Array[]) {
-    const table = outputOf(stack, "TableName");
-    const subject = { kind: "account", id: randomUUID() } as const;
-    const content = contentOf(parts);
-    const now = Date.now();
-    const call = { asOf: now, by: [], task: documentTask(subject, income, now, { cause: "read" }) };
-    const document = documentAfter(undefined, call, { digest: content.digest, size: sizeOf(parts) });
-    const documents = documentStore(
-      batchingReader(dynamodb, table),
-      batchingWriter(dynamodb, table, async () => undefined),
-      overflowBucket(outputOf(stack, "OverflowBucketName"), s3),
-    );
-    await documents.save(undefined, document, content);
-    const url = new URL(hrefOfDocument(subject, income, outputOf(stack, "DocumentsUrl")));
-    return { url, digest: content.digest };
-  }
+  const store = (parts: readonly Uint8Array[]) =>
+    storeIncome(stack, { kind: "account", id: randomUUID() }, parts);
 
   async function read(url: URL, coding: string): Promise<Response> {
     const credentials = registerSubscribers(stack).find(({ name }) => name === "everything")?.credentials;

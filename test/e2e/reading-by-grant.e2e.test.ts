@@ -2,9 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import { S3Client } from "@aws-sdk/client-s3";
 import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
 import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
 import { localAccount } from "@income-events/local-stack/engines/engine-client.ts";
@@ -14,12 +12,7 @@ import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts
 import { App, Stack } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { batchingReader, batchingWriter } from "../../adapters/dynamodb/batching.ts";
-import { contentOf, documentStore } from "../../adapters/dynamodb/documents.ts";
-import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import { documentAfter } from "../../domain/fetch/document.ts";
-import { documentTask } from "../../domain/fetch/task.ts";
-import { hrefOfDocument } from "../../domain/message/document-reference.ts";
+import { contentOf } from "../../adapters/dynamodb/documents.ts";
 import { messageOfDocument } from "../../domain/message/message.ts";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { createBundler } from "../../lib/function/bundle.ts";
@@ -28,9 +21,9 @@ import { readDocument } from "../../packages/subscriber/read-document.ts";
 import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { documentRead } from "../domain/samples.ts";
 import { fastEngine } from "../support/engines.ts";
+import { storeIncome } from "../support/stored-content.ts";
 
 const repository = join(import.meta.dirname, "../..");
-const income = { endpoint: "income" };
 const account = { kind: "account", id: randomUUID() } as const;
 const text = '{"data":[{"net":731.25}]}';
 const nowhere = "http://127.0.0.1:9";
@@ -116,8 +109,8 @@ describe("a role that a subscriber's documents are granted to", () => {
     const advised = { name: "advised", arn: `arn:aws:iam::${localAccount}:role/advised` };
     const policies = [advisedPolicy(outputOf(stack, "EventsDocumentsFunctionArn"))];
     stack.gateway.register({ ...credentialsOf("advised"), ...advised, policies });
-    document = await storeIncome("Events");
-    invoked = await storeIncome("Invoked");
+    const [events, others] = [await store("Events"), await store("Invoked")];
+    [document, invoked] = [events.url, others.url];
   });
   afterAll(() => cleanup.disposeAsync());
 
@@ -125,23 +118,7 @@ describe("a role that a subscriber's documents are granted to", () => {
     return { accessKeyId: `READER${name.toUpperCase()}0000000000`, secretAccessKey: "secret" };
   }
 
-  async function storeIncome(pipeline: string): Promise<URL> {
-    const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-    const s3 = cleanup.adopt(new S3Client({ ...access, forcePathStyle: true }), (client) => client.destroy());
-    const dynamodb = cleanup.adopt(new DynamoDBClient(access), (client) => client.destroy());
-    const table = outputOf(stack, `${pipeline}TableName`);
-    const content = contentOf(text);
-    const now = Date.now();
-    const call = { asOf: now, by: [], task: documentTask(account, income, now, { cause: "grant" }) };
-    const found = { digest: content.digest, size: text.length };
-    await documentStore(
-      batchingReader(dynamodb, table),
-      batchingWriter(dynamodb, table, async () => undefined),
-      overflowBucket(outputOf(stack, `${pipeline}OverflowBucketName`), s3),
-    ).save(undefined, documentAfter(undefined, call, found), content);
-    return new URL(hrefOfDocument(account, income, outputOf(stack, `${pipeline}DocumentsUrl`)));
-  }
-
+  const store = (pipeline: string) => storeIncome(stack, account, [Buffer.from(text)], pipeline);
   const read = (name: string, url = document) =>
     signedFetch(url, { region: stack.region, credentials: credentialsOf(name) });
 

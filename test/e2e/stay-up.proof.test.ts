@@ -3,17 +3,15 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { readItems } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { runCommand } from "../support/command-line.ts";
-import { contractMessage } from "../support/contract-message.ts";
 import { eventually } from "../support/eventually.ts";
 import { descendantsOf, isAlive, type Program, printedFor, runProgram } from "../support/program.ts";
+import { readMessages } from "../support/queues/subscriber-messages.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 
 // Set explicitly, because the written file names no region.
@@ -33,9 +31,6 @@ const addresses = z.object({
 const announcementOf = (pid: number) =>
   join(process.env.INCOME_EVENTS_RUNNING ?? "", `income-events-local-${pid}.json`);
 const freePorts = ["--ports", "auto"];
-
-/** Output of the README's program: a user's loan id, and the income of a month. */
-const monthlyIncome = /^user\/\S+ \S+ \d{4}-\d{2} \d+\.\d{2} USD$/m;
 
 describe("npm start", () => {
   let product: ProductAssembly;
@@ -84,15 +79,17 @@ describe("npm start", () => {
     const huge = "x".repeat(7 * 1024 * 1024);
     expect(await post("/webhooks/users", { method: "POST", headers, body: huge })).toBe(413);
 
-    const sqs = new SQSClient({ endpoint: endpoints.sqs, region, credentials });
-    const received = await receiveOf(sqs, queues["subscriber-everything"] ?? "", `user/${userId}`);
+    const access = { endpoint: endpoints.sqs, region, credentials };
+    const isAboutUser = ({ subject }: { subject: string }) => subject === `user/${userId}`;
+    const received = await eventually(async () => {
+      const found = (await readMessages(access, queues["subscriber-everything"] ?? "")).find(isAboutUser);
+      return found ?? expect.unreachable("no message yet");
+    });
     expect(received).toMatchObject({ type: "user.created", sequence: "00000000000000000001" });
     await refusesOthers(written, `v1/users/${userId}`);
-    const stored = await scan(
-      new DynamoDBClient({ endpoint: endpoints.dynamodb, region, credentials }),
-      table,
-    );
-    expect(stored.filter(({ pk, sk }) => pk === `USER#${userId}` && sk.startsWith("EVENT#"))).toHaveLength(1);
+    const stored = await readItems({ ...access, endpoint: endpoints.dynamodb }, table);
+    const events = stored.filter(({ pk, sk }) => pk === `USER#${userId}` && /^EVENT#/.test(String(sk)));
+    expect(events).toHaveLength(1);
     await eventually(async () => {
       const { stdout } = await runCommand(["logs", received.id, "--stage", "local", "--json"]);
       const { entries }: { entries: readonly { function: string }[] } = JSON.parse(stdout);
@@ -101,23 +98,17 @@ describe("npm start", () => {
     });
   });
 
-  it("says at a glance where to begin, and in local show in which environment the README's program prints income, and what local forward needs", async () => {
+  it("says at a glance where to begin, and in local show what to run", async () => {
     await using program = start(...freePorts);
     await program.printed("Ctrl-C ends it.");
     const { stdout: details } = await runCommand(["local", "show", "--stage", "local"]);
-    const { environment } = printedFor("everything", details);
+    expect(printedFor("everything", details).command).toBe("npx node examples/monthly-income/main.ts");
     expect(program.output()).toMatch(/^Sandbox {7}http:\/\/127\.0\.0\.1:\d+\/connect /m);
     expect(details).toMatch(/^Control {7}http:\/\/127\.0\.0\.1:\d+ /m);
     // The sample users keep earning, so there are always events.
     await using tail = runProgram("packages/cli/main.ts", ["events", "tail", "--stage", "local"]);
     await tail.printed("endpoint.updated");
     await tail[Symbol.asyncDispose]();
-    const [, code = ""] = /```js\n([\s\S]*?)```/.exec(await readFile("README.md", "utf8")) ?? [];
-
-    await using reader = runProgram("--input-type=module", ["-e", code], environment);
-    await reader.printed(" USD");
-    expect(reader.output()).toMatch(monthlyIncome);
-    await reader[Symbol.asyncDispose]();
     await using forward = runProgram("packages/cli/main.ts", [
       "local",
       "forward",
@@ -177,24 +168,11 @@ describe("npm start", () => {
     expect(await program.ended).toBe(1);
     expect(program.output()).toContain("The disk is full");
   });
-
-  it("explains its options, with examples, and refuses what it does not know or can't use, by name", async () => {
-    await using help = start("--help");
-    await using unknown = start("--twice");
-    await using unusable = start("--users", "many");
-
-    expect(await help.ended).toBe(0);
-    expect(help.output()).toContain("Examples:");
-    expect(await unknown.ended).toBe(1);
-    expect(unknown.output()).toContain("--twice");
-    expect(await unusable.ended).toBe(1);
-    expect(unusable.output()).toContain("whole number");
-  });
 });
 
-/** Another subscriber's credentials read neither the first one's documents nor its queue. */
+/** Another subscriber's credentials do not read the first one's documents. */
 async function refusesOthers(
-  { region: signedFor, endpoints, documents, subscribers }: z.output<typeof addresses>,
+  { region: signedFor, documents, subscribers }: z.output<typeof addresses>,
   path: string,
 ): Promise<void> {
   const { everything, accounts } = subscribers;
@@ -203,35 +181,6 @@ async function refusesOthers(
     return (await signedFetch(new URL(path, documents.url), signing)).status;
   };
   expect([await read(everything), await read(accounts)]).toEqual([200, 403]);
-  const sqs = new SQSClient({
-    endpoint: endpoints.sqs,
-    region: signedFor,
-    ...(accounts && { credentials: accounts.credentials }),
-  });
-  const receive = sqs.send(new ReceiveMessageCommand({ QueueUrl: everything?.queueUrl }));
-  await expect(receive).rejects.toThrow(/not authorized/);
-}
-
-/** Reads a subscriber's queue as the README describes, until a message about a subject arrives. */
-async function receiveOf(client: SQSClient, QueueUrl: string, subject: string) {
-  for (;;) {
-    const { Messages = [] } = await client.send(
-      new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20, MaxNumberOfMessages: 10 }),
-    );
-    for (const { Body = "", ReceiptHandle } of Messages) {
-      await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-      const read = contractMessage(Body);
-      if (read.subject === subject) return read;
-    }
-  }
-}
-
-async function scan(client: DynamoDBClient, TableName: string) {
-  const keys: { pk: string; sk: string }[] = [];
-  for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) {
-    for (const item of Items) keys.push(z.object({ pk: z.string(), sk: z.string() }).parse(unmarshall(item)));
-  }
-  return keys;
 }
 
 async function takePort() {

@@ -1,16 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { writeChange } from "../../../adapters/aws/relay-invoker.ts";
 import { itemVersion, supersededKey } from "../../../adapters/dynamodb/keys.ts";
-import { readSubscriber, readTable } from "../../../proof/scenario/snapshot.ts";
-import { eventChange, eventOf } from "../../domain/samples.ts";
+import { readObjects, readSubscriber, readTable } from "../../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { endpointEvent } from "../../support/webhooks.ts";
 import { describeReplay } from "./replay.ts";
 
 const stage = "repair";
@@ -40,19 +38,16 @@ describe("repair, on the running stack", () => {
     await operated?.[Symbol.asyncDispose]();
   });
 
-  const output = (name: string) => outputOf(system.stack, name);
+  const output = (name: string) => operated.output(name);
   const table = () => readTable(system.access, output("TableName"));
   const idle = () => waitUntilIdle(system);
   const announced = async () => {
     const { queueUrl = "" } = subscribersOf(system.stack).find(({ name }) => name === "everything") ?? {};
     return readSubscriber(system.access, queueUrl);
   };
-  const failedBatches = async () => {
-    const { Contents = [] } = await s3.send(
-      new ListObjectsV2Command({ Bucket: output("FailuresBucketName") }),
-    );
-    return Contents.map(({ Key = "" }) => Key);
-  };
+  const failedBatches = async () => [
+    ...(await readObjects(system.access, output("FailuresBucketName"))).keys(),
+  ];
   const putBatch = (name: string, body: object) =>
     s3.send(
       new PutObjectCommand({
@@ -76,14 +71,7 @@ describe("repair, on the running stack", () => {
     const run = await operated.run(["repair", "--json", ...flags]);
     return { ...run, result: run.stdout === "" ? undefined : result.parse(run.json()) };
   };
-  const announceEndpoint = () =>
-    system.sandbox.fireEvent("endpoints", {
-      event: "update_endpoint",
-      request_id: randomUUID(),
-      account_id: account,
-      endpoint: "income",
-      data_available: true,
-    });
+  const announceEndpoint = () => system.sandbox.fireEvent("endpoints", endpointEvent(account));
 
   it("restores from the table what an outage of the relay has lost: states, data, messages", async () => {
     const before = new Date().toISOString();
@@ -187,35 +175,6 @@ describe("repair, on the running stack", () => {
     expect(await repair("--failures")).toMatchObject({ code: 0, result: { failures: { changes: 1 } } });
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: object.Key }));
     expect(Contents).toEqual([]);
-  });
-
-  it("relays a record that was parked after it ended the relay's process five times", async () => {
-    const relay = system.stack.functions.find(({ name }) => name === output("RelayFunctionName"));
-    if (relay === undefined) throw new Error("the stage has no relay");
-    const facts = { accountId: account, endpoint: "income", dataAvailable: true } as const;
-    const change = eventChange(eventOf("endpoint.updated", facts));
-    const record = writeChange(change, "4711");
-    const twoMinutesAgo = Date.now() / 1_000 - 120;
-    const event = JSON.stringify({
-      Records: [{ ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: twoMinutesAgo } }],
-    });
-    const endFault = system.stack.gateway.intercept(async ({ principal, action }, phase) => {
-      if (principal !== relay.name || phase !== "before" || !action.startsWith("sqs:")) return undefined;
-      relay.kill();
-      return "drop";
-    });
-    for (let ends = 1; ends <= 5; ends += 1) {
-      expect(await relay.invoke(event)).toMatchObject({ kind: "failed" });
-      expect(await failedBatches()).toEqual([]);
-    }
-    expect(await relay.invoke(event)).toMatchObject({ payload: JSON.stringify({ batchItemFailures: [] }) });
-    expect(await failedBatches()).toHaveLength(1);
-
-    endFault();
-    expect(await repair("--failures")).toMatchObject({ result: { failures: { batches: 1, changes: 1 } } });
-    await idle();
-    expect(await failedBatches()).toEqual([]);
-    expect([...(await announced()).values()]).toContain("endpoint.updated");
   });
 
   describeReplay(() => operated);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { CreateTableCommand, DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { invoke } from "@income-events/local-stack/system.ts";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -30,9 +30,10 @@ it("after the loss of an account, a restore brings back everything except erased
   const { sandbox, stack, access } = system;
   using clients = clientsOf(access);
   const { dynamodb, s3 } = clients;
-  const TableName = outputOf(stack, "TableName");
-  const [overflow, log] = [outputOf(stack, "OverflowBucketName"), outputOf(stack, "ErasureLogBucketName")];
-  const SecretId = outputOf(stack, "ErasureKeyArn");
+  const { output } = operated;
+  const TableName = output("TableName");
+  const [overflow, log] = [output("OverflowBucketName"), output("ErasureLogBucketName")];
+  const SecretId = output("ErasureKeyArn");
   const idle = () => waitUntilIdle(system);
   const command = async (...args: readonly string[]) =>
     expect(await operated.run([...args, "--yes"])).toMatchObject({ code: 0 });
@@ -90,10 +91,18 @@ it("after the loss of an account, a restore brings back everything except erased
   // A person restores an item of the erased account by hand.
   const ofErased = before.find((item) => keyOf(item).startsWith(`ACCOUNT#${account}#${documentPrefix}`));
   await put(TableName, ofErased ?? expect.unreachable("the backup has no data of the account"));
+  expect(await operated.run(["erase", "apply-log"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/2 users and accounts of the stage drill were erased[\s\S]*--yes/),
+  });
   await command("erase", "apply-log");
+  expect(await operated.run(["erase", "apply-log"])).toMatchObject({
+    code: 0,
+    stdout: "None of the 2 erased users and accounts is in the table.\n",
+  });
   await command("repair", "--all");
   await idle();
-  await invoke(stack, outputOf(stack, "ReconcileFunctionName"));
+  await invoke(stack, output("ReconcileFunctionName"));
   await idle();
 
   const found: Found = {

@@ -13,6 +13,8 @@ test.each([
   ["an unknown interface", ["--interface", "0.6"], "Allowed choices are 0.4, 0.5"],
   ["an option in place of a value", ["--json", "--ports", "auto"], "option '--json <file>' argument missing"],
   ["an option in place of a name", ["--stage", "--watch"], "option '--stage <name>' argument missing"],
+  ["an unknown option", ["--twice"], "--twice"],
+  ["a word in place of a number", ["--users", "many"], "whole number"],
 ])("%s is an error that says so", (_, args, text) => {
   const exit = vi.spyOn(process, "exit").mockImplementation((code) => {
     throw new Error(`exit ${code}`);
