@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { jmespathSearch } from "../../../../adapters/aws/jmespath-search.ts";
-import { webhookKinds } from "../../../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../../../domain/event/events.ts";
 import { checkMapping } from "../../../../packages/cli/core/stage-settings.ts";
 import { trialText, tryMapping } from "../../../../packages/cli/mapping/trial.ts";
 import { fixtureText } from "../../../fixtures/field/fixture-text.ts";
@@ -39,14 +39,21 @@ const bytes = fc.oneof(
 );
 const headers = fc.dictionary(fc.oneof(name, fc.constantFrom("ce-type", "ce-id", "ce-subject")), fc.string());
 
-it("a time that can't be true is shown as ignored, and the event as unordered", () => {
-  const body = { event: "connect_account", account_id: "a-1", occurred_at: "2126-11-26 12:00:00 UTC" };
-  const given = { name: "sample", bytes: Buffer.from(JSON.stringify(body)), headers: {} };
-  const { accounts } = checkMapping(
-    { production: false, mapping: { accounts: { time: "occurred_at", ids: "any" } } },
-    "own",
+/** Tries a stage's own mapping with a body. */
+const tryOwn = (kind: WebhookKind, part: object, body: unknown) => {
+  const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  const own = checkMapping({ production: false, mapping: { [kind]: part } }, "own");
+  return tryMapping(kind, own[kind], { name: "sample", bytes, headers: {} }, jmespathSearch);
+};
+const tryTime = (occurred_at: unknown) =>
+  tryOwn(
+    "accounts",
+    { time: "occurred_at", ids: "any" },
+    { event: "connect_account", account_id: "a-1", occurred_at },
   );
-  const trial = tryMapping("accounts", accounts, given, jmespathSearch);
+
+it("a time that can't be true is shown as ignored, and the event as unordered", () => {
+  const trial = tryTime("2126-11-26 12:00:00 UTC");
   expect(trial).toMatchObject({ mapped: true, isUnordered: true });
   expect(trial.fields).toContainEqual(
     expect.objectContaining({ field: "time", fault: expect.stringContaining("ignored") }),
@@ -60,11 +67,7 @@ it.each([
   ["Sun, 01 Mar 2026 12:34:56 GMT", "RFC 1123"],
   ["2026-03-01 13:34:56", "ISO 8601 without a zone: UTC"],
 ])("the trial says how a time is read: %s", (time, readAs) => {
-  const body = { event: "connect_account", account_id: "a-1", occurred_at: time };
-  const given = { name: "sample", bytes: Buffer.from(JSON.stringify(body)), headers: {} };
-  const part = { accounts: { time: "occurred_at", ids: "any" } };
-  const { accounts } = checkMapping({ production: false, mapping: part }, "own");
-  const trial = tryMapping("accounts", accounts, given, jmespathSearch);
+  const trial = tryTime(time);
   expect(trial.fields).toContainEqual(expect.objectContaining({ field: "time", readAs }));
   expect(trialText(trial)).toContain(`read as ${readAs}`);
 });
@@ -73,9 +76,7 @@ it.each([
   ["list-of-two.json", "company-accounts", { events: "@", ids: "any" }, ["co-2", "co-1"]],
   ["multi-endpoint.json", "endpoints", {}, ["income", "profile"]],
 ] as const)("every event of a webhook is shown: %s", (file, kind, part, said) => {
-  const given = { name: file, bytes: Buffer.from(fixtureText(file)), headers: {} };
-  const own = checkMapping({ production: false, mapping: { [kind]: part } }, "own");
-  const trial = tryMapping(kind, own[kind], given, jmespathSearch);
+  const trial = tryOwn(kind, part, fixtureText(file));
   if (!("events" in trial)) throw new Error("no list");
   expect(trial).toMatchObject({ mapped: true, events: said.map(() => ({ mapped: true })) });
   expect(new Set(trial.events.map((event) => "id" in event && event.id)).size).toBe(said.length);
@@ -91,10 +92,8 @@ it("an event of a list that is not mapped has its own reason and remedy, and fai
     { action: "connect_account", account_id: "a" },
     { action: "link", account_id: "b" },
   ];
-  const given = { name: "list", bytes: Buffer.from(JSON.stringify(list)), headers: {} };
-  const own = checkMapping({ production: false, mapping: { accounts: { events: "@", ids: "any" } } }, "own");
   const reason = 'type: mapping.types translates no event name "link"';
-  expect(tryMapping("accounts", own.accounts, given, jmespathSearch)).toMatchObject({
+  expect(tryOwn("accounts", { events: "@", ids: "any" }, list)).toMatchObject({
     ...{ mapped: false, reason },
     events: [
       { mapped: true },
@@ -104,13 +103,8 @@ it("an event of a list that is not mapped has its own reason and remedy, and fai
 });
 
 it("a list where none is expected is refused with the place of the list", () => {
-  const { accounts } = checkMapping(
-    { production: false, mapping: { accounts: { type: "a.b[0].action" } } },
-    "own",
-  );
   const body = { a: { b: [{ action: "connect_account" }, { action: "delete_account" }] } };
-  const given = { name: "list", bytes: Buffer.from(JSON.stringify(body)), headers: {} };
-  expect(tryMapping("accounts", accounts, given, jmespathSearch)).toMatchObject({
+  expect(tryOwn("accounts", { type: "a.b[0].action" }, body)).toMatchObject({
     mapped: false,
     reason: "type: takes one of several elements of a list and drops the others; see mapping.events",
     remedy: expect.stringContaining('perhaps "a.b"'),

@@ -79,13 +79,12 @@ describe("a rotation", () => {
   });
 
   it("makes another value each time, and prints none", async () => {
-    const values = new Set(["first"]);
-    for (let round = 0; round < 3; round += 1) {
-      await rotateSecret(ports());
-      values.add((await stored())?.current ?? "");
-      time += times.overlapSeconds * 1000;
-    }
-    expect(values.size).toBe(4);
+    await rotateSecret(ports());
+    const second = (await stored())?.current ?? "";
+    time += times.overlapSeconds * 1000;
+    await rotateSecret(ports());
+    const values = new Set(["first", second, (await stored())?.current ?? ""]);
+    expect(values.size).toBe(3);
     for (const value of values) expect(reported.join()).not.toContain(value);
   });
 
@@ -95,17 +94,6 @@ describe("a rotation", () => {
     expect(await stored()).toEqual({ current: expect.any(String) });
   });
 });
-
-it.each([rotateSecret, revokeSecret])(
-  "%o keeps what signs bodies: that is the provider's",
-  async (change) => {
-    const signed = { current: "first", signing: "signing-secret" };
-    store = webhookSecretStore(system.secretsManager, system.createSecret(signed));
-    await change(ports());
-    expect(await stored()).toMatchObject({ signing: "signing-secret" });
-    expect((await stored())?.current).not.toBe("first");
-  },
-);
 
 describe("a rotation that was cut off", () => {
   it("before the registration goes on when it is run again: the value that was made is registered", async () => {

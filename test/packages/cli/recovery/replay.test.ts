@@ -64,6 +64,17 @@ class Delivery {
 }
 
 const calm = () => new PipelineSimulation(() => false);
+/** A simulation after these steps of one account. */
+function played(...steps: readonly Parameters<typeof play>[1][number]["what"][]) {
+  const simulation = calm();
+  const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
+  play(
+    simulation,
+    steps.map((what) => ({ ...step, what })),
+    () => true,
+  );
+  return simulation;
+}
 async function replayAll(simulation: PipelineSimulation, selection: ReplaySelection = {}) {
   const delivery = new Delivery();
   const { run } = await replay(begin(selection), [everything], delivery.ports(simulation));
@@ -176,13 +187,7 @@ describe("a replay", () => {
   });
 
   it("sends what is selected by type and time alone", async () => {
-    const simulation = calm();
-    const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
-    play(
-      simulation,
-      (["create", "connect", "data", "disconnect"] as const).map((what) => ({ ...step, what })),
-      () => true,
-    );
+    const simulation = played("create", "connect", "data", "disconnect");
     const typesOf = async (selection: ReplaySelection) =>
       (await replayAll(simulation, selection)).messages.map(({ type }) => type).toSorted();
     expect(await typesOf({ type: "account.*" })).toEqual([
@@ -200,13 +205,7 @@ describe("a replay", () => {
   });
 
   it("sends each subscriber what its filter accepts, unless told to send all types", async () => {
-    const simulation = calm();
-    const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
-    play(
-      simulation,
-      (["connect", "data"] as const).map((what) => ({ ...step, what })),
-      () => true,
-    );
+    const simulation = played("connect", "data");
     const subscribers = [everything, queue("accounts", ["account.*"])];
     const delivery = new Delivery();
     const { run } = await replay(begin(), subscribers, delivery.ports(simulation));
@@ -233,21 +232,14 @@ describe("a replay", () => {
   });
 
   it("sends the last event of a subject whose own item has expired", async () => {
-    const simulation = calm();
-    const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
-    play(
-      simulation,
-      (["create", "connect"] as const).map((what) => ({ ...step, what })),
-      () => true,
-    );
+    const simulation = played("create", "connect");
     simulation.events.clear();
     const { messages } = await replayAll(simulation);
     expect(messages.map(({ type }) => type)).toEqual(["account.connected"]);
   });
 
   it("ends if another process continues it", async () => {
-    const simulation = calm();
-    play(simulation, [{ account: 0, what: "connect", isTimed: true, hasUser: false, copies: 1 }], () => true);
+    const simulation = played("connect");
     const delivery = new Delivery();
     delivery.isOvertaken = true;
     await expect(replay(begin(), [everything], delivery.ports(simulation))).rejects.toThrow(CommandError);
