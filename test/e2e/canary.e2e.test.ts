@@ -5,9 +5,9 @@ import type { ProviderAnswer } from "../../proof/support/test-provider.ts";
 import { originsOfCodes } from "../../scripts/documents/logs-page.ts";
 import { eventually } from "../support/eventually.ts";
 import {
+  answers,
   archivedReasons,
   close,
-  during,
   endpoint,
   fewReasons,
   forgetReconciliation,
@@ -72,9 +72,10 @@ describe("logs and stored data", () => {
       () => ({ text: tooLarge }),
     ];
     for (const answer of bad) {
-      await during(stage().answers(/\/income$/, answer), "MESSAGE_REJECTED", () =>
-        send("endpoints", endpoint()),
-      );
+      await provoke("MESSAGE_REJECTED", () => {
+        answers(/\/income$/, answer);
+        return send("endpoints", endpoint());
+      });
     }
   });
 

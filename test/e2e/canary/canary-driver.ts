@@ -140,18 +140,20 @@ export const endpoint = (more: object = {}) =>
     ...more,
   });
 
-/** Runs an action and waits until the code is logged once more. */
+const ends: (() => void)[] = [];
+/** The provider's answer to matching calls, while a code is provoked. */
+export const answers = (...given: Parameters<CanaryStage["answers"]>) =>
+  void ends.push(stage().answers(...given));
+/** Fails a function's calls to AWS, while a code is provoked. */
+export const fails = (...given: Parameters<CanaryStage["fails"]>) => void ends.push(stage().fails(...given));
+/** Runs an action and waits until the code is logged once more; ends what failed or answered for it. */
 export const provoke = async (code: LogCode, action: () => Promise<unknown>) => {
   const before = stage().count(code);
-  await action();
-  await eventually(() => expect(stage().count(code), code).toBeGreaterThan(before), 100);
-};
-/** Like `provoke`, while something fails. */
-export const during = async (end: () => void, code: LogCode, action: () => Promise<unknown>) => {
   try {
-    await provoke(code, action);
+    await action();
+    await eventually(() => expect(stage().count(code), code).toBeGreaterThan(before), 100);
   } finally {
-    end();
+    for (const end of ends.splice(0)) end();
   }
 };
 /**
@@ -200,13 +202,10 @@ export const erase = async (id: string) => {
   await enqueue("EraseQueueUrl", writeEraseTask(eraseTask({ kind: "user", id }, "operator")));
 };
 export const outage = () =>
-  during(
-    stage().answers(/\/income$/, () => page(503)),
-    "PROVIDER_DOWN",
-    async () => {
-      for (let sent = 0; sent < 6; sent += 1) await send("endpoints", endpoint());
-    },
-  );
+  provoke("PROVIDER_DOWN", async () => {
+    answers(/\/income$/, () => page(503));
+    for (let sent = 0; sent < 6; sent += 1) await send("endpoints", endpoint());
+  });
 export const reconcile = async () => {
   await forgetReconciliation();
   return invoke(/^Reconcil/);

@@ -3,13 +3,14 @@ import { expect } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import {
   account,
+  answers,
   archivedReasons,
   archiveUntil,
   currentToken,
-  during,
   endpoint,
   erase,
   erased,
+  fails,
   fewReasons,
   hold,
   invoke,
@@ -30,11 +31,15 @@ import {
   stage,
 } from "./canary-driver.ts";
 
+const users = /users(\?|$)/;
+const refreshNow = () => invoke(/Refresh/, { now: true });
+const setTokenSecret = (content: string) => stage().stack.setSecret(output("TokenSecretArn"), content);
+
 /** Provocations of the codes of registration and the token, in order. */
 export const tokenProvocations = {
   WEBHOOKS_REGISTERED: async () => {
-    for (const answer of [() => page(422), () => page(500), () => page(404)]) {
-      const end = stage().answers(/^PUT /, answer);
+    for (const status of [422, 500, 404]) {
+      const end = stage().answers(/^PUT /, () => page(status));
       expect(await invoke(/^Regist/)).toMatchObject({ kind: "failed" });
       end();
     }
@@ -47,62 +52,43 @@ export const tokenProvocations = {
     await setWebhookSecret({ current: secret() });
   },
   TOKEN_KEPT: () => invoke(/^.*Refresh/),
-  TOKEN_UNCHANGED: async () => {
-    const end = stage().answers(/refresh/, refreshWith(currentToken()));
-    await during(end, "TOKEN_UNCHANGED", () => invoke(/Refresh/, { now: true }));
+  TOKEN_UNCHANGED: () => {
+    answers(/refresh/, refreshWith(currentToken()));
+    return refreshNow();
   },
-  TOKEN_REFUSED: async () => {
-    await during(
-      stage().answers(/refresh/, () => page(401)),
-      "TOKEN_REFUSED",
-      () => invoke(/Refresh/, { now: true }),
-    );
+  TOKEN_REFUSED: () => {
+    answers(/refresh/, () => page(401));
+    return refreshNow();
   },
-  TOKEN_DISCARDED: async () => {
-    const ends = [
-      stage().answers(/refresh/, refreshWith(makeToken(7_200))),
-      stage().answers(/users(\?|$)/, () => page(401)),
-    ];
-    await during(
-      () => ends.forEach((end) => void end()),
-      "TOKEN_DISCARDED",
-      () => invoke(/Refresh/, { now: true }),
-    );
+  TOKEN_DISCARDED: () => {
+    answers(/refresh/, refreshWith(makeToken(7_200)));
+    answers(users, () => page(401));
+    return refreshNow();
   },
   TOKEN_OVERTAKEN: async () => {
-    const ends = [
-      stage().answers(/refresh/, refreshWith(makeToken(7_200))),
-      // Another token becomes current just before, so the label has moved.
-      stage().stack.gateway.intercept(async ({ principal, action }, phase) => {
-        const isMove = phase === "before" && action === "secretsmanager:UpdateSecretVersionStage";
-        if (isMove && principal.includes("Refresh")) await setToken(7_200);
-        return undefined;
-      }),
-    ];
-    await during(
-      () => ends.forEach((end) => void end()),
-      "TOKEN_OVERTAKEN",
-      () => invoke(/Refresh/, { now: true }),
-    );
+    answers(/refresh/, refreshWith(makeToken(7_200)));
+    // Another token becomes current just before, so the label has moved.
+    const end = stage().stack.gateway.intercept(async ({ principal, action }, phase) => {
+      const isMove = phase === "before" && action === "secretsmanager:UpdateSecretVersionStage";
+      if (isMove && principal.includes("Refresh")) await setToken(7_200);
+      return undefined;
+    });
+    await provoke("TOKEN_OVERTAKEN", refreshNow).finally(end);
   },
   TOKEN_STILL_VALID: async () => {
     await setToken(7_200);
-    const end = stage().answers(/\/income$/, () => page(401));
-    await during(end, "TOKEN_STILL_VALID", async () => {
-      await provoke("TASK_POSTPONED", () => send("endpoints", endpoint()));
-      await invoke(/Refresh/);
+    await provoke("TASK_POSTPONED", () => {
+      answers(/\/income$/, () => page(401));
+      return send("endpoints", endpoint());
     });
+    await invoke(/Refresh/);
   },
   TOKEN_UNPROVEN: async () => {
-    const ends = [
-      stage().answers(/refresh/, refreshWith(makeToken(7_200))),
-      stage().answers(/users(\?|$)/, () => page(500)),
-    ];
-    await during(
-      () => ends.forEach((end) => void end()),
-      "TOKEN_UNPROVEN",
-      () => invoke(/Refresh/, { now: true }),
-    );
+    await provoke("TOKEN_UNPROVEN", () => {
+      answers(/refresh/, refreshWith(makeToken(7_200)));
+      answers(users, () => page(500));
+      return refreshNow();
+    });
     await invoke(/Refresh/);
   },
   TOKEN_PACED: async () => {
@@ -117,11 +103,11 @@ export const tokenProvocations = {
       () => ({ json: { token: [plantSecret("a token in a list")] } }),
     ]) {
       const end = stage().answers(/refresh/, answer);
-      expect(await invoke(/Refresh/, { now: true })).toMatchObject({ kind: "failed" });
+      expect(await refreshNow()).toMatchObject({ kind: "failed" });
       end();
     }
-    const end = stage().answers(/refresh/, refreshWith(makeToken(7_200)));
-    await during(end, "TOKEN_REFRESHED", () => invoke(/Refresh/, { now: true }));
+    answers(/refresh/, refreshWith(makeToken(7_200)));
+    await refreshNow();
   },
   TOKEN_SHORT_LIVED: async () => {
     await setToken(600);
@@ -131,27 +117,18 @@ export const tokenProvocations = {
   TOKEN_TIME_LEFT: () => invoke(/Refresh/),
   TOKEN_NEAR_END: async () => {
     await setToken(7_200, 7_000);
-    await during(
-      stage().answers(/refresh/, () => page(401)),
-      "TOKEN_NEAR_END",
-      () => invoke(/Refresh/),
-    );
+    answers(/refresh/, () => page(401));
+    await invoke(/Refresh/);
   },
   TOKEN_MISSING: async () => {
-    await stage().stack.setSecret(output("TokenSecretArn"), plantSecret("a token that is no JSON"));
+    await setTokenSecret(plantSecret("a token that is no JSON"));
     expect(await invoke(/Refresh/)).toMatchObject({ kind: "failed" });
-    await stage().stack.setSecret(
-      output("TokenSecretArn"),
-      JSON.stringify({ tokens: plantSecret("a token under a wrong name") }),
-    );
+    await setTokenSecret(JSON.stringify({ tokens: plantSecret("a token under a wrong name") }));
     await invoke(/Refresh/);
     await setToken(7_200);
   },
   WEBHOOKS_NOT_REGISTERED: async () => {
-    await stage().stack.setSecret(
-      output("TokenSecretArn"),
-      JSON.stringify({ tokens: plantSecret("another token under a wrong name") }),
-    );
+    await setTokenSecret(JSON.stringify({ tokens: plantSecret("another token under a wrong name") }));
     // A restarted process has no cached token.
     stage()
       .functionOf(/^Regist/)
@@ -164,44 +141,42 @@ export const tokenProvocations = {
 /** Provocations of the codes of reconciliation, erasure and the archive, in order. */
 export const scheduleProvocations = {
   CANARY_ARRIVED: async () => expect(await invoke(/^Canary/)).toMatchObject({ kind: "returned" }),
-  CANARY_MISSING: async () => {
-    const queue = [...stage().stack.queues.values()].find((each) => each.logicalId.startsWith("Canary"))?.arn;
-    const end = stage().fails(/^Relay/, "sqs:SendMessageBatch", { errorType: "AccessDenied" }, queue);
-    await during(end, "CANARY_MISSING", () => invoke(/^Canary/));
+  CANARY_MISSING: () => {
+    const queues = [...stage().stack.queues.values()];
+    const queue = queues.find(({ logicalId }) => logicalId.startsWith("Canary"))?.arn;
+    fails(/^Relay/, "sqs:SendMessageBatch", { errorType: "AccessDenied" }, queue);
+    return invoke(/^Canary/);
   },
   RECONCILIATION_PAUSED: async () => {
     for (const status of [503, 200, 202])
-      await during(
-        stage().answers(/users(\?|$)/, () => page(status)),
-        "RECONCILIATION_PAUSED",
-        reconcile,
-      );
+      await provoke("RECONCILIATION_PAUSED", () => {
+        answers(users, () => page(status));
+        return reconcile();
+      });
   },
   RECONCILIATION_FAILED: async () => {
     for (const answer of [
       () => page(400),
       () => ({ json: { data: [{ name: plantSecret("a user without an id") }] } }),
-    ]) {
-      await during(stage().answers(/users(\?|$)/, answer), "RECONCILIATION_FAILED", reconcile);
-    }
+    ])
+      await provoke("RECONCILIATION_FAILED", () => {
+        answers(users, answer);
+        return reconcile();
+      });
   },
-  RECONCILIATION_OVERTAKEN: async () => {
-    const end = stage().fails(/^Reconcil/, "dynamodb:PutItem", {
-      errorType: "ConditionalCheckFailedException",
-    });
-    await during(end, "RECONCILIATION_OVERTAKEN", reconcile);
+  RECONCILIATION_OVERTAKEN: () => {
+    fails(/^Reconcil/, "dynamodb:PutItem", { errorType: "ConditionalCheckFailedException" });
+    return reconcile();
   },
-  RECONCILIATION_SKIPPED: async () => {
+  RECONCILIATION_SKIPPED: () => {
     const data = () => [listed(), { id: plant("a listed user's id that is no UUID") }];
-    const ends = [
-      stage().answers(/users(\?|$)/, () => ({ json: { data: data(), next: null } })),
-      stage().answers(/users\/.*\/accounts/, () => page(400)),
-    ];
-    await during(() => ends.forEach((end) => void end()), "RECONCILIATION_SKIPPED", reconcile);
+    answers(users, () => ({ json: { data: data(), next: null } }));
+    answers(/users\/.*\/accounts/, () => page(400));
+    return reconcile();
   },
-  RECONCILED: async () => {
-    const end = stage().answers(/users(\?|$)/, () => ({ json: { data: [listed()], next: null } }));
-    await during(end, "RECONCILED", reconcile);
+  RECONCILED: () => {
+    answers(users, () => ({ json: { data: [listed()], next: null } }));
+    return reconcile();
   },
   RECONCILIATION_OVERDUE: "twice the time between two runs is days",
   WEBHOOKS_MAY_BE_LOST: "webhooks must have failed until some minutes ago",
@@ -216,12 +191,9 @@ export const scheduleProvocations = {
     await hold({ kind: "user", id: held }, plant("the reason of a legal hold"));
     await erase(held);
   },
-  ARCHIVING_FAILED: async () => {
-    await during(
-      stage().fails(/^.*Archive/, "s3:PutObject", { status: 403, errorType: "AccessDenied" }),
-      "ARCHIVING_FAILED",
-      () => archiveUntil("ARCHIVING_FAILED"),
-    );
+  ARCHIVING_FAILED: () => {
+    fails(/^.*Archive/, "s3:PutObject", { status: 403, errorType: "AccessDenied" });
+    return archiveUntil("ARCHIVING_FAILED");
   },
   DEAD_LETTERS_ARCHIVED: async () => {
     await archiveUntil("DEAD_LETTERS_ARCHIVED");

@@ -8,15 +8,17 @@ import { signedFetch } from "../../../proof/support/signed-fetch.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   account,
-  during,
+  answers,
   endpoint,
   enqueue,
+  fails,
   outage,
   output,
   type Provocations,
   page,
   plant,
   plantSecret,
+  provoke,
   secret,
   send,
   setWebhookSecret,
@@ -62,31 +64,26 @@ export const webhookProvocations = {
       ["sqs:SendMessage", user()],
       ["s3:PutObject", { ...user(), filler: plant("a filler").repeat(20_000) }],
     ] as const) {
-      await during(
-        stage().fails(/^UsersReceive/, action, { status: 403, errorType: "AccessDenied" }),
-        "WEBHOOK_FAILED",
-        async () => expect(await send("users", body)).toBe(503),
-      );
+      await provoke("WEBHOOK_FAILED", async () => {
+        fails(/^UsersReceive/, action, { status: 403, errorType: "AccessDenied" });
+        expect(await send("users", body)).toBe(503);
+      });
     }
     stage()
       .functionOf(/^UsersReceive/)
       .kill();
-    const end = stage().fails(/^UsersReceive/, "secretsmanager:GetSecretValue", {
-      errorType: "InvalidRequestException",
-    });
-    await during(end, "WEBHOOK_FAILED", () => send("users", user()));
+    fails(/^UsersReceive/, "secretsmanager:GetSecretValue", { errorType: "InvalidRequestException" });
+    await send("users", user());
   },
   WEBHOOK_SECRET_STALE: async () => {
     expect(await send("users", user())).toBe(202);
     const down = { status: 503, errorType: "ServiceUnavailable" };
-    const end = stage().fails(/^UsersReceive/, "secretsmanager:GetSecretValue", down);
-    await during(end, "WEBHOOK_SECRET_STALE", () =>
-      // Until the receiver's cached secret expires.
-      eventually(async () => {
-        expect(await send("users", user())).toBe(202);
-        expect(stage().count("WEBHOOK_SECRET_STALE")).toBeGreaterThan(0);
-      }, 100),
-    );
+    fails(/^UsersReceive/, "secretsmanager:GetSecretValue", down);
+    // Until the receiver's cached secret expires.
+    await eventually(async () => {
+      expect(await send("users", user())).toBe(202);
+      expect(stage().count("WEBHOOK_SECRET_STALE")).toBeGreaterThan(0);
+    }, 100);
   },
   WEBHOOK_SECRET_EMPTY: async () => {
     await setWebhookSecret({ currently: plantSecret("a secret under a wrong name") });
@@ -107,10 +104,9 @@ export const webhookProvocations = {
     await send("accounts", account("update_account", { connected: words }));
     await send("endpoints", endpoint({ endpoint: { name: words } }));
   },
-  MESSAGE_FAILED: async () => {
-    const refused = { errorType: "AccessDeniedException" };
-    const end = stage().fails(/^AccountsStore/, "dynamodb:BatchExecuteStatement", refused);
-    await during(end, "MESSAGE_FAILED", () => send("accounts", account("update_account")));
+  MESSAGE_FAILED: () => {
+    fails(/^AccountsStore/, "dynamodb:BatchExecuteStatement", { errorType: "AccessDeniedException" });
+    return send("accounts", account("update_account"));
   },
   RELAYED: () => send("accounts", account("update_account")),
   TASK_DONE: () => send("endpoints", endpoint()),
@@ -129,30 +125,26 @@ export const webhookProvocations = {
       () => ({ text: `{"data":[{"name":"${plantSecret("data that breaks off")}` }),
       () => (response: { destroy(): void }) => response.destroy(),
     ]) {
-      await during(stage().answers(/\/income$/, answer), "TASK_POSTPONED", () =>
-        send("endpoints", endpoint()),
-      );
+      await provoke("TASK_POSTPONED", () => {
+        answers(/\/income$/, answer);
+        return send("endpoints", endpoint());
+      });
     }
   },
   PROVIDER_DOWN: () => outage(),
   // A separate outage: the end of the previous one may be noticed at any time.
   PROVIDER_BACK: () => outage(),
-  RECORD_FAILED: async () => {
-    const refused = { errorType: "AccessDeniedException" };
-    const end = stage().fails(/^Relay/, "dynamodb:BatchExecuteStatement", refused);
-    await during(end, "RECORD_FAILED", () => send("accounts", account("update_account")));
+  RECORD_FAILED: () => {
+    fails(/^Relay/, "dynamodb:BatchExecuteStatement", { errorType: "AccessDeniedException" });
+    return send("accounts", account("update_account"));
   },
   RECORD_PARKED: "only a change that no release writes; test/functions/relay/relay-failures.int.test.ts",
   SUBSCRIBER_RESENT: "only what a schedule sends minutes later; test/functions/relay/resend.int.test.ts",
   SUBSCRIBER_UNREACHABLE: "only after a quarter hour; test/functions/relay/resend.int.test.ts",
-  SUBSCRIBER_PARKED: async () => {
-    const end = stage().fails(
-      /^Relay/,
-      "sqs:SendMessageBatch",
-      { status: 403, errorType: "AccessDenied" },
-      output("SubscriberEverythingQueueArn"),
-    );
-    await during(end, "SUBSCRIBER_PARKED", () => send("users", user()));
+  SUBSCRIBER_PARKED: () => {
+    const denied = { status: 403, errorType: "AccessDenied" };
+    fails(/^Relay/, "sqs:SendMessageBatch", denied, output("SubscriberEverythingQueueArn"));
+    return send("users", user());
   },
 } satisfies Provocations;
 
@@ -175,20 +167,16 @@ const answerOf = async (subscriber: string) => {
 const read = async (subscriber: string) => (await answerOf(subscriber)).status;
 /** Retries until the data can be read: a concurrent task may have been another one. */
 const fetchAgain = (data: readonly unknown[]) =>
-  during(
-    stage().answers(new RegExp(`${readAccount}/income$`), () => ({ json: { data, next: null } })),
-    "TASK_DONE",
-    async () => {
-      await send("endpoints", endpoint({ account_id: readAccount }));
-      const least = JSON.stringify(data).length;
-      // A problem has bytes too.
-      const bytesOfDocument = async () => {
-        const { status, bytes } = await answerOf("everything");
-        return status === 200 ? bytes : 0;
-      };
-      await expect.poll(bytesOfDocument).toBeGreaterThanOrEqual(least);
-    },
-  );
+  provoke("TASK_DONE", async () => {
+    answers(new RegExp(`${readAccount}/income$`), () => ({ json: { data, next: null } }));
+    await send("endpoints", endpoint({ account_id: readAccount }));
+    // A problem has bytes too.
+    const bytesOfDocument = async () => {
+      const { status, bytes } = await answerOf("everything");
+      return status === 200 ? bytes : 0;
+    };
+    await expect.poll(bytesOfDocument).toBeGreaterThanOrEqual(JSON.stringify(data).length);
+  });
 
 /** Provocations of the read API's codes, in order. */
 export const readProvocations = {
@@ -197,12 +185,10 @@ export const readProvocations = {
     expect(await read("everything")).toBe(200);
   },
   READ_REFUSED: async () => expect(await read("accounts")).toBe(403),
-  READ_FAILED: () =>
-    during(
-      stage().fails(/^ReadDocuments/, "dynamodb:GetItem", { errorType: "AccessDeniedException" }),
-      "READ_FAILED",
-      async () => expect(await read("everything")).toBe(503),
-    ),
+  READ_FAILED: async () => {
+    fails(/^ReadDocuments/, "dynamodb:GetItem", { errorType: "AccessDeniedException" });
+    expect(await read("everything")).toBe(503);
+  },
   DOCUMENT_DATA_MISSING: async () => {
     await fetchAgain([{ name: plant("large data"), filler: randomBytes(20_000).toString("base64") }]);
     using clients = clientsOf(stage().access);

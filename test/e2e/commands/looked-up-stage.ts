@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/envelope.ts";
 import { loadSettings } from "../../../lib/settings/settings.ts";
 import { readItems } from "../../../proof/scenario/snapshot.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { startOperatedStage } from "../../support/operated-stage.ts";
 
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 const eventItem = z.looseObject({
@@ -23,30 +22,13 @@ const subscribers = [
   { name: "inline", types: ["data.*"], documents: "inline" },
 ];
 
+export type LookedUpStage = Awaited<ReturnType<typeof startLookedUpStage>>;
+
 /**
  * A running stage with two users that have an account each, one of them also a company account; everything is
  * fetched, profiles by range.
  */
-export type LookedUpStage = OperatedStage & {
-  /** The first user, with its account and company account. */
-  readonly user: string;
-  readonly account: string;
-  readonly company: string;
-  /** The second user. */
-  readonly other: string;
-  /**
-   * Fires an event that names no user: it is stored with the account.
-   * @returns its id
-   */
-  announceEndpoint(facts?: object, isId?: (id: string) => boolean): string;
-  /** Refuses calls of callers whose name contains this, until the returned function is called. */
-  refuse(principal: string, actions: readonly string[], errorType: string): () => void;
-  /** Items of the table, read with the SDK. */
-  items(): Promise<readonly z.output<typeof item>[]>;
-  storedEvents(): Promise<readonly z.output<typeof eventItem>[]>;
-};
-
-export async function startLookedUpStage(): Promise<LookedUpStage> {
+export async function startLookedUpStage() {
   const { provider } = loadSettings("local", join(import.meta.dirname, "../../../stages"));
   const profile = "/api/v0.4/accounts/{account_id}/profile?date_start={date_start}&date_end={date_end}";
   const paths = { ...provider.paths, readRange: { profile } };
@@ -58,7 +40,11 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
   const { system } = operated;
   const { users, accounts, companyAccounts } = await system.sandbox.createUsers(2, { companyAccounts: 1 });
   const [[user = "", other = ""], [account = ""], [company = ""]] = [users, accounts, companyAccounts];
-  const announceEndpoint: LookedUpStage["announceEndpoint"] = (facts = {}, isId = (_: string) => true) => {
+  /**
+   * Fires an event that names no user: it is stored with the account.
+   * @returns its id
+   */
+  const announceEndpoint = (facts = {}, isId = (_: string) => true) => {
     for (;;) {
       const ids = { event: "update_endpoint", request_id: randomUUID(), account_id: account };
       const body = JSON.stringify({ ...ids, endpoint: "income", data_available: true, ...facts });
@@ -68,7 +54,8 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
       return id;
     }
   };
-  const refuse: LookedUpStage["refuse"] = (refused, actions, errorType) => {
+  /** Refuses calls of callers whose name contains this, until the returned function is called. */
+  const refuse = (refused: string, actions: readonly string[], errorType: string) => {
     const status = errorType === "ServiceUnavailable" ? 503 : 400;
     return system.stack.gateway.intercept(async ({ principal, action }, phase) =>
       phase === "before" && principal.includes(refused) && actions.includes(action)
@@ -76,8 +63,9 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
         : undefined,
     );
   };
+  /** Items of the table, read with the SDK. */
   const items = async () =>
-    (await readItems(system.access, outputOf(system.stack, "TableName"))).map((each) => item.parse(each));
+    (await readItems(system.access, operated.output("TableName"))).map((each) => item.parse(each));
   await waitUntilIdle(system);
   announceEndpoint();
   await waitUntilIdle(system);

@@ -149,11 +149,6 @@ describe("mapping try", () => {
       '{"event":"update_account","account_id":"a-1"}',
       { reason: "accountId: not a UUID", remedy: 'Set mapping.accounts.ids to "any"' },
     ],
-    [
-      "several events in one",
-      '[{"event":"update_account"},{}]',
-      { reason: "type: ", remedy: 'Set mapping.accounts.events to where the list of events is, perhaps "@"' },
-    ],
   ])("reports the reason and the remedy: %s", async (_, input, { reason, remedy }) => {
     const { code, stdout, stderr } = await tryText(input, "--kind", "accounts");
     expect({ code, stderr }).toEqual({

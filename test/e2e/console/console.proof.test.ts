@@ -1,6 +1,7 @@
+import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { readBodies } from "../../../proof/scenario/snapshot.ts";
+import { clientsOf } from "../../../proof/scenario/clients.ts";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { postWebhook } from "../../support/webhooks.ts";
@@ -41,9 +42,11 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     const subscriber = panel("everything");
     await subscriber.getByRole("button", { name: "Send test message" }).click();
     await subscriber.getByText(/^Sent: /).waitFor();
-    const { access } = opened.stage.system;
+    using clients = clientsOf(opened.stage.system.access);
+    const QueueUrl = output("SubscriberEverythingQueueUrl");
+    const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 });
     await expect
-      .poll(async () => (await readBodies(access, output("SubscriberEverythingQueueUrl"))).join())
+      .poll(async () => JSON.stringify((await clients.sqs.send(receive)).Messages))
       .toContain("subscriber.test");
   });
 

@@ -36,7 +36,7 @@ export function describeSearch(use: () => OpenedConsole): void {
   const messageAbout = async (account: string) => {
     const bodies = await readBodies(use().stage.system.access, output("SubscriberEverythingQueueUrl"));
     return bodies
-      .map((body) => published.parse(JSON.parse(body)))
+      .flatMap((body) => published.safeParse(JSON.parse(body)).data ?? [])
       .find(({ type, subject }) => type === "data.updated" && subject.startsWith(`account/${account}/`));
   };
   /** An event that no mapping accepts, which its store rejects. */

@@ -125,12 +125,11 @@ describe("a deployment in AWS", () => {
       expect(output("UsersQueueUrl")).toMatch(/\/PayrollTest$/);
       expect(resources.test("PayrollTestUsersStore")).toBe(true);
     }
-    const { resources } = findDeployment({ outputs, stage: "prod" }, directory);
-    expect(
-      ["PayrollUsersStore", "PayrollTestUsersStore", "Other"].map((each) => resources.test(each)),
-    ).toEqual([true, false, false]);
-    expect(findDeployment({ outputs, stage: "prod" }, directory).output("UsersQueueUrl")).toMatch(/Payroll$/);
-    expect(() => findDeployment({ outputs, stage: "prod" }, directory).output("TestUsersQueueUrl")).toThrow(
+    const { resources, output } = findDeployment({ outputs, stage: "prod" }, directory);
+    const ids = ["PayrollUsersStore", "PayrollTestUsersStore", "Other"];
+    expect(ids.map((each) => resources.test(each))).toEqual([true, false, false]);
+    expect(output("UsersQueueUrl")).toMatch(/Payroll$/);
+    expect(() => output("TestUsersQueueUrl")).toThrow(
       "The stack Lending has no output PayrollTestUsersQueueUrl",
     );
     expect(() => findDeployment({ outputs }, directory)).toThrow(" has several stages: ");
@@ -150,9 +149,7 @@ describe("a deployment in AWS", () => {
 
   it("has another stage than the one named: nothing is chosen in its place", () => {
     const options = { stage: "dev", outputs: outputsFile(stacks) };
-    expect(() => findDeployment(options, directory)).toThrow(
-      /^The file .* has no stage dev\. It has: prod\./,
-    );
+    expect(() => findDeployment(options, directory)).toThrow(/^The file .* has no stage dev\. It has: prod\./);
   });
 
   it("lacks an output: it is named, with its reasons", () => {
@@ -237,11 +234,7 @@ describe("a deployment in AWS", () => {
     );
     const outputs = join(directory, "none;touch FILE");
     const message = messageOf(() => findDeployment({ outputs }, directory));
-    expect(shellWords(message.slice(message.indexOf("npx ")))).toEqual([
-      "cdk",
-      "deploy",
-      "--outputs-file",
-      outputs,
-    ]);
+    const words = ["cdk", "deploy", "--outputs-file", outputs];
+    expect(shellWords(message.slice(message.indexOf("npx ")))).toEqual(words);
   });
 });

