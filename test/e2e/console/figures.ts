@@ -3,14 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { z } from "zod";
+import { registerAtProvider } from "../../support/webhooks.ts";
 import { type OpenedConsole, stageChanges, stepsOn } from "./opened-console.ts";
 
-const provided = z.object({ history: z.array(z.object({ code: z.string() })) });
+const elsewhere = "https://other.example/users";
 
-const listed = z.object({ queues: z.array(z.object({ name: z.string(), waiting: z.number() })) });
-
-/** Plots and figures. */
+/** Plots and figures, and the provider's page. */
 export function describeFigures(use: () => OpenedConsole): void {
   const { open, panel } = stepsOn(use);
   /** Webhooks that were put into their queues. */
@@ -41,8 +39,8 @@ export function describeFigures(use: () => OpenedConsole): void {
     const rate = async (name: string) =>
       Number(await subscriber.locator(`div:has(> dt:text-is("${name}")) > dd`).textContent());
     const waitingOf = async () => {
-      const { queues } = listed.parse((await use().stage.run(["status", "--json"])).json());
-      return queues.find(({ name }) => name === "subscriber/everything")?.waiting;
+      const { queues } = await use().stage.json("status");
+      return queues.find(({ name }: { name: string }) => name === "subscriber/everything")?.waiting;
     };
     await expect.poll(async () => (await rate("waiting")) === (await waitingOf())).toBe(true);
     const behind = subscriber.locator('div:has(> dt:text-is("oldest")) > dd');
@@ -105,9 +103,9 @@ export function describeFigures(use: () => OpenedConsole): void {
       .first()
       .waitFor();
     await rows.filter({ hasText: "token refreshed" }).first().waitFor();
-    const said = await use().stage.run(["status", "--section", "provider", "--since", "24h", "--json"]);
-    const { history } = provided.parse(said.json());
-    const countOf = (codes: RegExp) => history.filter(({ code }) => codes.test(code)).length;
+    const { history } = await use().stage.json("status", "--section", "provider", "--since", "24h");
+    const countOf = (codes: RegExp) =>
+      history.filter(({ code }: { code: string }) => codes.test(code)).length;
     await expect.poll(() => rows.filter({ hasText: "reconcil" }).count()).toBe(countOf(/^RECONCIL/));
     // An outage is one line, however often it was probed.
     const outages = await rows.filter({ hasText: "outage" }).count();
@@ -131,6 +129,41 @@ export function describeFigures(use: () => OpenedConsole): void {
       'in the file ["profile"])',
     ])
       await verdict.getByText(text).first().waitFor();
+  });
+
+  const fact = (of: string, name: string) => panel(of).locator(`dt:text-is("${name}") + dd`);
+
+  it("reports a webhook that is registered elsewhere, and registers it here with a button", async () => {
+    const { sandbox } = use().stage.system;
+    const should = sandbox.webhook("users")?.url ?? "";
+    await registerAtProvider(use().stage.system, "users", { url: elsewhere });
+    await open("/provider");
+    const row = panel("Webhook registrations")
+      .getByRole("row")
+      .filter({ has: use().page.getByRole("rowheader", { name: "users", exact: true }) });
+    const cells = () => row.getByRole("cell").allTextContents();
+    await expect.poll(cells).toEqual(["elsewhere", elsewhere, should]);
+    await panel("Webhook registrations").getByRole("button", { name: "Register here" }).click();
+    await panel("Webhook registrations").getByText("Registered: 4 kinds.").waitFor();
+    await expect.poll(cells).toEqual(["here", should]);
+    expect(sandbox.webhook("users")?.url).toBe(should);
+  });
+
+  it("shows who stored the token, and the calls made out of those that the rate allows", async () => {
+    const { stage } = use();
+    expect((await stage.run(["token", "set"], { input: await stage.system.sandbox.issueToken() })).code).toBe(
+      0,
+    );
+    await open("/provider");
+    await fact("Token", "stored by").getByText("an operator").waitFor();
+    await panel("Token").getByRole("button", { name: "Refresh now" }).click();
+    await fact("Token", "stored by").getByText("a refresh").waitFor();
+    for (const name of ["issued", "ends"]) await fact("Token", name).locator("time").first().waitFor();
+    const { requestsPerMinute } = await stage.json("status", "--section", "provider");
+    const calls = (await fact("Calls", "last minute").textContent()) ?? "";
+    const [, made = "", allowed = ""] = /([\d,]+) of ([\d,]+) calls/.exec(calls) ?? [];
+    expect(Number(allowed.replaceAll(",", ""))).toBe(requestsPerMinute);
+    expect(Number(made)).toBeGreaterThan(0);
   });
 }
 

@@ -2,14 +2,11 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
-import { describeArchive } from "./archive.ts";
 import { describeDeadLetters } from "./dead-letters.ts";
 import { describeDeployed } from "./deployed.ts";
 import { describeHistory } from "./history.ts";
 import { type OpenedConsole, openConsole, stepsOn } from "./opened-console.ts";
-import { describeProvider } from "./provider.ts";
 import { describeFixed, describeSandbox } from "./sandbox.ts";
-import { describeSearch } from "./search.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
 
@@ -167,10 +164,7 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
   });
 
   describeDeadLetters(() => opened);
-  describeArchive(() => opened);
-  describeSearch(() => opened);
   describeHistory(() => opened);
-  describeProvider(() => opened);
   describeDeployed(() => opened);
   describeSandbox(() => opened);
 });
