@@ -149,7 +149,9 @@ describe("a deployment in AWS", () => {
 
   it("has another stage than the one named: nothing is chosen in its place", () => {
     const options = { stage: "dev", outputs: outputsFile(stacks) };
-    expect(() => findDeployment(options, directory)).toThrow(/^The file .* has no stage dev\. It has: prod\./);
+    expect(() => findDeployment(options, directory)).toThrow(
+      /^The file .* has no stage dev\. It has: prod\./,
+    );
   });
 
   it("lacks an output: it is named, with its reasons", () => {

@@ -100,11 +100,16 @@ it("reports a few of many steps, and none of a short work", () => {
 const failing = (code: string) => Object.assign(new Error(code), { code });
 
 describe("a command that runs until it is interrupted", () => {
-  it.each(["SIGINT", "SIGTERM"] as const)("ends on %s", (signal) => {
-    using interruption = awaitInterruption();
-    expect(interruption.signal.aborted).toBe(false);
-    process.emit(signal);
-    expect(interruption.signal.aborted).toBe(true);
+  it.each(["SIGINT", "SIGTERM"] as const)("ends on %s, and leaves no listener behind", (signal) => {
+    const stdout = new EventEmitter();
+    const before = process.listenerCount(signal);
+    {
+      using interruption = awaitInterruption({ stdout });
+      expect(interruption.signal.aborted).toBe(false);
+      process.emit(signal);
+      expect(interruption.signal.aborted).toBe(true);
+    }
+    expect([process.listenerCount(signal), stdout.listenerCount("error")]).toEqual([before, 0]);
   });
 
   it("ends if its output is closed, and fails at any other error of it", () => {
@@ -115,23 +120,13 @@ describe("a command that runs until it is interrupted", () => {
     stdout.emit("error", failing("EPIPE"));
     expect(interruption.signal.aborted).toBe(true);
   });
-
-  it("leaves no listener behind", () => {
-    const stdout = new EventEmitter();
-    const before = process.listenerCount("SIGINT");
-    awaitInterruption({ stdout })[Symbol.dispose]();
-    expect(process.listenerCount("SIGINT")).toBe(before);
-    expect(stdout.listenerCount("error")).toBe(0);
-  });
 });
 
-describe("a wait", () => {
-  it("ends after its time, or at once when it is aborted", async () => {
-    const ending = new AbortController();
-    await waitUnlessAborted(0.001, ending.signal);
-    const long = waitUnlessAborted(3_600, ending.signal);
-    ending.abort();
-    await long;
-    await waitUnlessAborted(3_600, ending.signal);
-  });
+it("a wait ends after its time, or at once when it is aborted", async () => {
+  const ending = new AbortController();
+  await waitUnlessAborted(0.001, ending.signal);
+  const long = waitUnlessAborted(3_600, ending.signal);
+  ending.abort();
+  await long;
+  await waitUnlessAborted(3_600, ending.signal);
 });

@@ -23,12 +23,11 @@ const event: IncomeEvent = {
 };
 const state = applyEvent(undefined, event, 1);
 const image = (item: object | undefined) => item && marshall(item, { removeUndefinedValues: true });
-const messages = (after: object | undefined, types?: readonly string[], before?: object) =>
-  messagesOf(
-    { dynamodb: { NewImage: image(after), OldImage: image(before) } },
-    types === undefined ? { name: "risk" } : { name: "risk", types },
-    { source, documentsUrl: "https://reads.example/" },
-  );
+const origin = { source, documentsUrl: "https://reads.example/" };
+const messages = (after: object | undefined, types?: readonly string[], before?: object) => {
+  const dynamodb = { NewImage: image(after), OldImage: image(before) };
+  return messagesOf({ dynamodb }, { name: "risk", ...(types && { types }) }, origin);
+};
 
 describe("what a subscriber is sent", () => {
   const item = { sk: "STATE", state };
@@ -51,17 +50,11 @@ describe("what a subscriber is sent", () => {
     expect(messages(undefined, undefined, item)).toEqual([]);
   });
 
-  test("is one line for people", () => {
-    const [message] = messages(item);
-    if (message === undefined) throw new Error("no message");
+  test("is one line for people, which hides attributes unless they are revealed", () => {
+    const [message = expect.unreachable("no message")] = messages(item);
     expect(messageLine({ ...message, subject: "account/a\n\u001b[2J" })).toBe(
       `2026-01-01T00:00:00.000Z  account.connected             account/a [2J  ${event.id}`,
     );
-  });
-
-  test("hides attributes unless they are revealed", () => {
-    const [message] = messages(item);
-    if (message === undefined) throw new Error("no message");
     const named = { ...message, data: { ...message.data, attributes: { loanId: "loan-7" } } };
     expect(messageLine(named)).toContain(`${event.id}  {"loanId":"loan-7"}`);
     expect(messageLine(maskAttributes(named))).toContain(`${event.id}  {"loanId":"(text)"}`);
@@ -84,12 +77,7 @@ describe("what a subscriber is sent", () => {
     const stored = { ...document, codec: "identity", content: Buffer.from(text) };
     const NewImage = image({ pk: "ACCOUNT#a", sk: "DOCUMENT#income", document: stored });
     const record = { dynamodb: { NewImage } };
-    const [message] = messagesOf(
-      record,
-      { name: "risk" },
-      { source, documentsUrl: "https://reads.example/" },
-    );
-    if (message === undefined) throw new Error("no message");
+    const [message = expect.unreachable("no message")] = messagesOf(record, { name: "risk" }, origin);
     const get = () => Promise.reject(new Error("the data is in the item"));
     const income = await incomeOf(record, message, { get });
     expect(income?.map(({ month, net, currency }) => `${month} ${net} ${currency}`)).toEqual(expected);

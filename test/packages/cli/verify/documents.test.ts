@@ -36,90 +36,101 @@ async function check(
   return { passed: made.passed, seen: made.seen, asked, ...counts };
 }
 
+const observedAt = Math.floor(Date.parse(document.observedAt) / 1000) * 1000;
+const later = {
+  ...example,
+  id: "later",
+  sequence: example.sequence.replace(/.$/, "9"),
+  data: { ...example.data, document: undefined },
+};
+const [kind, id] = example.subject.split("/");
+const erased = { ...exampleOf("account.erased"), subject: `${kind}/${id}` };
+const elsewhere = document.href.replace(
+  documentsUrl,
+  "https://id.lambda-url.eu-central-1.on.aws.evil.example/",
+);
+const missing = (seen: string) => ({
+  ...{ passed: false, documentsRead: 0, documentsMissing: 1 },
+  seen: expect.stringContaining(`0 of 1 read; ${example.subject}: ${seen}`),
+});
+
 describe("the documents that messages announced", () => {
-  it("are read once each, however often a message comes", async () => {
-    expect(await check([example, example], { [document.href]: [ok] })).toEqual({
-      passed: true,
-      seen: "1 of 1 read",
-      asked: [document.href],
-      documentsRead: 1,
-      documentsMissing: 0,
-    });
-  });
-
-  it("are none without a data message, and the check reports it", async () => {
-    const messages = [exampleOf("user.created"), { type: "data.updated" }];
-    expect(await check(messages, {})).toMatchObject({ passed: true, seen: "0 of 0 read" });
-  });
-
-  it("are read again if the stage is busy or the connection breaks", async () => {
-    const busy: ReadAnswer = { status: 503, sha256: "" };
-    const answers = { [document.href]: [busy, new Error("reset"), ok] };
-    expect(await check([example], answers)).toMatchObject({ passed: true, documentsRead: 1 });
-  });
-
-  it.each<[string, ReadAnswer, string]>([
-    ["has other bytes", { ...ok, sha256: "0".repeat(64) }, "other bytes than the message names"],
-    ["is refused", { ...gone, status: 403 }, "answered 403. To run this, you need lambda:InvokeFunctionUrl"],
-    ["is not there", gone, "answered 404, though no newer message replaces it"],
-  ])("fail if one %s, with the remedy", async (_, answer, seen) => {
-    const result = await check([example], { [document.href]: [answer] });
-    expect(result).toMatchObject({ passed: false, documentsRead: 0, documentsMissing: 1 });
-    expect(result.seen).toContain(`0 of 1 read; ${example.subject}: ${seen}`);
+  it.each<[string, readonly object[], Parameters<typeof check>[1], object]>([
+    [
+      "are read once each, however often a message comes",
+      [example, example],
+      { [document.href]: [ok] },
+      { passed: true, seen: "1 of 1 read", asked: [document.href], documentsRead: 1, documentsMissing: 0 },
+    ],
+    [
+      "are none without a data message, and the check reports it",
+      [exampleOf("user.created"), { type: "data.updated" }],
+      {},
+      { passed: true, seen: "0 of 0 read" },
+    ],
+    [
+      "are read again if the stage is busy or the connection breaks",
+      [example],
+      { [document.href]: [{ status: 503, sha256: "" }, new Error("reset"), ok] },
+      { passed: true, documentsRead: 1 },
+    ],
+    [
+      "fail if one has other bytes",
+      [example],
+      { [document.href]: [{ ...ok, sha256: "0".repeat(64) }] },
+      missing("other bytes than the message names"),
+    ],
+    [
+      "fail if one is refused, with the remedy",
+      [example],
+      { [document.href]: [{ ...gone, status: 403 }] },
+      missing("answered 403. To run this, you need lambda:InvokeFunctionUrl"),
+    ],
+    [
+      "fail if one is not there",
+      [example],
+      { [document.href]: [gone] },
+      missing("answered 404, though no newer message replaces it"),
+    ],
+    [
+      "may be replaced by what is as new as the message at least",
+      [example],
+      { [document.href]: [notKept], [newest]: [{ ...ok, observedAt }] },
+      { passed: true, seen: "0 of 1 read; 1 replaced by newer ones" },
+    ],
+    [
+      "fail if one is replaced by an older one",
+      [example],
+      { [document.href]: [notKept], [newest]: [{ ...ok, observedAt: observedAt - 1000 }] },
+      missing("answered 404, and the newest version is older than the message"),
+    ],
+    [
+      "may be missing if a later message replaces them",
+      [later, example],
+      { [document.href]: [gone] },
+      { passed: true, documentsMissing: 0 },
+    ],
+    [
+      "may be missing if a message reports their erasure",
+      [example, erased],
+      { [document.href]: [gone] },
+      { passed: true, documentsMissing: 0 },
+    ],
+    [
+      "are not requested with a signature if a message names another address than the stage's",
+      [{ ...example, data: { ...example.data, document: { ...document, href: elsewhere } } }],
+      { [elsewhere]: [ok] },
+      { passed: false, asked: [], seen: expect.stringContaining("nothing is signed for that") },
+    ],
+  ])("%s", async (_, messages, answers, expected) => {
+    expect(await check(messages, answers)).toMatchObject(expected);
   });
 
   it("name it with each argument as one word of a shell", async () => {
     const subject = "account/$(touch FILE)/income;touch FILE";
     const { seen } = await check([{ ...example, subject }], { [document.href]: [gone] });
-    expect(shellWords(seen.slice(seen.indexOf("npx ")))).toEqual([
-      "income-events",
-      "fetch",
-      "account",
-      "$(touch FILE)",
-      "income;touch FILE",
-    ]);
-  });
-
-  it("may be replaced by what is as new as the message at least", async () => {
-    const observedAt = Math.floor(Date.parse(document.observedAt) / 1000) * 1000;
-    const after = { [document.href]: [notKept], [newest]: [{ ...ok, observedAt }] };
-    expect(await check([example], after)).toMatchObject({
-      passed: true,
-      seen: "0 of 1 read; 1 replaced by newer ones",
-    });
-    const before = { [document.href]: [notKept], [newest]: [{ ...ok, observedAt: observedAt - 1000 }] };
-    expect(await check([example], before)).toMatchObject({
-      passed: false,
-      seen: expect.stringContaining("the newest version is older than the message"),
-    });
-  });
-
-  it("may be missing if a later message replaces them, or reports an erasure", async () => {
-    const later = {
-      ...example,
-      id: "later",
-      sequence: example.sequence.replace(/.$/, "9"),
-      data: { ...example.data, document: undefined },
-    };
-    const answers = { [document.href]: [gone] };
-    expect(later.sequence > example.sequence).toBe(true);
-    expect(await check([later, example], answers)).toMatchObject({ passed: true, documentsMissing: 0 });
-    const [kind, id] = example.subject.split("/");
-    const erased = { ...exampleOf("account.erased"), subject: `${kind}/${id}` };
-    expect(await check([example, erased], answers)).toMatchObject({ passed: true, documentsMissing: 0 });
-  });
-
-  it("are not requested with a signature if a message names another address than the stage's", async () => {
-    const href = document.href.replace(
-      documentsUrl,
-      "https://id.lambda-url.eu-central-1.on.aws.evil.example/",
-    );
-    const elsewhere = { ...example, data: { ...example.data, document: { ...document, href } } };
-    expect(await check([elsewhere], { [href]: [ok] })).toMatchObject({
-      passed: false,
-      asked: [],
-      seen: expect.stringContaining("nothing is signed for that"),
-    });
+    const words = ["income-events", "fetch", "account", "$(touch FILE)", "income;touch FILE"];
+    expect(shellWords(seen.slice(seen.indexOf("npx ")))).toEqual(words);
   });
 
   it("are as many as there is time for, and the rest is counted", async () => {
