@@ -12,17 +12,9 @@ describe("the synthesized stack, as it runs", () => {
   afterAll(() => product?.[Symbol.asyncDispose]());
 
   const runOnce = async (assembly: ProductAssembly) => {
-    await using program = runProgram("packages/local-stack/start.ts", [
-      "--scenario",
-      "proof/scenario/main.ts",
-      "--once",
-      "--users",
-      "1",
-      "--engine",
-      await fastEngine(),
-      "--assembly",
-      assembly.directory,
-    ]);
+    const scenario = ["--scenario", "proof/scenario/main.ts", "--once", "--users", "1"];
+    const args = [...scenario, "--engine", await fastEngine(), "--assembly", assembly.directory];
+    await using program = runProgram("packages/local-stack/start.ts", args);
     return { code: await program.ended, output: program.output() };
   };
 

@@ -49,17 +49,8 @@ describe("npm start -- --once", () => {
   // On dynoxide: continuous integration runs `npm start -- --once` itself, whose default is DynamoDB Local.
   it("loses nothing, though functions are killed, the provider fails and events come twice", async () => {
     const file = join(directory, "figures.json");
-    const args = [
-      "--scenario",
-      "proof/scenario/main.ts",
-      "--once",
-      "--users",
-      "5",
-      "--engine",
-      "dynoxide",
-      "--json",
-      file,
-    ];
+    const scenario = ["--scenario", "proof/scenario/main.ts", "--once", "--users", "5"];
+    const args = [...scenario, "--engine", "dynoxide", "--json", file];
     await using program = runProgram("packages/local-stack/start.ts", args);
 
     const code = await program.ended;

@@ -109,12 +109,8 @@ describe("npm start", () => {
     await using tail = runProgram("packages/cli/main.ts", ["events", "tail", "--stage", "local"]);
     await tail.printed("endpoint.updated");
     await tail[Symbol.asyncDispose]();
-    await using forward = runProgram("packages/cli/main.ts", [
-      "local",
-      "forward",
-      "--to",
-      "http://127.0.0.1:1/",
-    ]);
+    const args = ["local", "forward", "--to", "http://127.0.0.1:1/"];
+    await using forward = runProgram("packages/cli/main.ts", args);
     await forward.printed("Forwarding the messages of the subscriber everything of the stage local");
   });
 

@@ -8,6 +8,8 @@ import { runCommand } from "../../support/command-line.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
 import { registerAtProvider } from "../../support/webhooks.ts";
 
+const expiredToken = `${btoa('{"alg":"none"}')}.${btoa('{"exp":1700000000}')}.x`;
+
 /** Commands for a stage's token and webhooks. */
 export function describeCommands(use: () => OperatedStage): void {
   describe("commands, against the running stack", () => {
@@ -57,6 +59,7 @@ export function describeCommands(use: () => OperatedStage): void {
         ["a header", "Bearer abc.def.ghi", 'without "Bearer"'],
         ["JSON", '{"token": "abc"}', "Give the token alone"],
         ["a file of another kind", "x".repeat(20_000), "over 16384 bytes"],
+        ["an expired token", expiredToken, "ended at 2023-11-14"],
       ])("refuses %s, and changes nothing", async (_, input, reason) => {
         const before = storedToken();
         expect(await set(input)).toMatchObject({
@@ -67,15 +70,8 @@ export function describeCommands(use: () => OperatedStage): void {
         expect(storedToken()).toBe(before);
       });
 
-      it("refuses an expired token, and one that is passed as an argument", async () => {
-        const before = storedToken();
-        const past = `${base64({ alg: "none" })}.${base64({ exp: 1_700_000_000 })}.x`;
-        expect(await set(past)).toMatchObject({
-          code: 2,
-          stderr: expect.stringContaining("ended at 2023-11-14"),
-        });
-        expect(await operated.run(["token", "set", past])).toMatchObject({ code: 2 });
-        expect(storedToken()).toBe(before);
+      it("refuses a token that is passed as an argument", async () => {
+        expect(await operated.run(["token", "set", expiredToken])).toMatchObject({ code: 2 });
       });
 
       it("accepts an opaque token with a flag", async () => {
@@ -177,8 +173,4 @@ export function describeCommands(use: () => OperatedStage): void {
       });
     });
   });
-}
-
-function base64(content: object): string {
-  return Buffer.from(JSON.stringify(content)).toString("base64url");
 }

@@ -299,20 +299,12 @@ describe("looking up, on the running stack", () => {
 
   describe("events tail", () => {
     it("follows events and their effects until Ctrl-C", async () => {
-      await using tail = runProgram("packages/cli/main.ts", [
-        "events",
-        "tail",
-        "--stage",
-        "looking-up",
-        "--json",
-      ]);
+      const args = ["events", "tail", "--stage", "looking-up", "--json"];
+      await using tail = runProgram("packages/cli/main.ts", args);
       await tail.printed("Following the stage looking-up");
-      const throttle = stage.refuse(
-        "operator",
-        ["dynamodb:GetRecords"],
-        "ProvisionedThroughputExceededException",
-      );
-      await tail.printed("ProvisionedThroughputExceededException: retrying.");
+      const throttled = "ProvisionedThroughputExceededException";
+      const throttle = stage.refuse("operator", ["dynamodb:GetRecords"], throttled);
+      await tail.printed(`${throttled}: retrying.`);
       throttle();
       const id = stage.announceEndpoint({ endpoint: "employment" });
       await tail.printed(`account/${account}/employment"`);
@@ -320,11 +312,7 @@ describe("looking up, on the running stack", () => {
       // The outcome depends on earlier reads.
       const read = new RegExp(`"data (changed|read)","subject":"account/${account}/employment"`);
       await expect.poll(() => tail.output()).toMatch(read);
-      const lines = tail
-        .output()
-        .split("\n")
-        .filter((line) => line.startsWith("{"));
-      const happenings = lines.map((line) => JSON.parse(line));
+      const happenings = [...tail.output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
       expect(happenings.filter((each) => each.id === id).map(({ what }) => what)).toEqual(["received"]);
       tail.signal("SIGINT");
       expect(await tail.ended).toBe(0);

@@ -45,16 +45,8 @@ describe("another provider, by settings alone", () => {
   it("has its webhooks become the events that mapping try predicts, each once, and messages", async () => {
     const foretold = new Map<string, object>();
     for (const sample of samples) {
-      const args = [
-        "mapping",
-        "try",
-        fileOf(sample),
-        "--kind",
-        sample.kind,
-        "--settings",
-        settings,
-        "--json",
-      ];
+      const kind = ["--kind", sample.kind, "--settings", settings];
+      const args = ["mapping", "try", fileOf(sample), ...kind, "--json"];
       const { code, json } = await runInProcess(args);
       expect(code).toBe(0);
       const [trial] = trials.parse(json()).trials;

@@ -67,13 +67,9 @@ export function describeShownPrograms(use: () => LookedUpStage): void {
     // Only a month's last line counts: later documents add to earlier ones.
     const printed = () =>
       new Map(
-        program
-          .output()
-          .split("\n")
-          .flatMap((line) => {
-            const [, income, net] = /^(user\/\S+ \S+ \S+) (\S+) USD$/.exec(line) ?? [];
-            return income === undefined || net === undefined ? [] : [[income, net] as const];
-          }),
+        [...program.output().matchAll(/^(user\/\S+ \S+ \S+) (\S+) USD$/gm)].map(
+          ([, income = "", net = ""]) => [income, net] as const,
+        ),
       );
     await expect
       .poll(() => [...printed()].filter(([month]) => month.includes(user)).toSorted())
@@ -89,11 +85,7 @@ export function describeSubscribersTail(use: () => LookedUpStage): void {
     const before = reads();
     const tail = (...flags: string[]) =>
       runProgram("packages/cli/main.ts", [
-        "subscribers",
-        "tail",
-        "inline",
-        "--stage",
-        "looking-up",
+        ...["subscribers", "tail", "inline", "--stage", "looking-up"],
         ...flags,
       ]);
     await using masked = tail();

@@ -5,25 +5,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { expired, gone, throttled } from "../../support/refusing-aws.ts";
 import { postWebhook } from "../../support/webhooks.ts";
-import { type OpenedConsole, openConsole } from "./opened-console.ts";
+import { type OpenedConsole, openConsole, stepsOn } from "./opened-console.ts";
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
 
 /** AWS's error for a missing permission. */
 const forbidden = (service: Service, action: string): Fault => ({
-  status: service === "sqs" || service === "lambda" ? 403 : 400,
+  status: service === "sqs" ? 403 : 400,
   errorType: service === "sqs" ? "AccessDenied" : "AccessDeniedException",
   message: `User: arn:aws:iam::000000000000:user/viewer is not authorized to perform: ${action} on resource: it`,
 });
 
+const message = "The operation cannot be performed at this time. An update is in progress.";
 const deploying = (service: Service): Fault =>
-  service === "lambda"
-    ? {
-        status: 409,
-        errorType: "ResourceConflictException",
-        message: "The operation cannot be performed at this time. An update is in progress.",
-      }
-    : gone(service);
+  service === "lambda" ? { status: 409, errorType: "ResourceConflictException", message } : gone(service);
 
 describe.skipIf(!hasBrowser)("the console during failures", () => {
   let opened: OpenedConsole;
@@ -38,7 +33,7 @@ describe.skipIf(!hasBrowser)("the console during failures", () => {
     await opened?.[Symbol.asyncDispose]();
   });
 
-  const open = (path: string) => page.goto(`${opened.origin}${path}`);
+  const { open } = stepsOn(() => opened);
   const panel = (name: string, on: Page = page) => on.getByRole("region", { name, exact: true });
   const alert = (of: Locator) => of.getByRole("alert");
   const ticker = (on: Page = page) => panel("Latest events", on);
