@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { readItems } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../proof/support/product-assembly.ts";
@@ -134,11 +135,13 @@ describe("npm start", () => {
   it.each(["--api-port", "--aws-port", "--sandbox-port", "--control-port"])(
     "says which port is in use and how to choose another: %s",
     async (option) => {
-      await using taken = await takePort();
-      await using program = start(...freePorts, option, String(taken.port));
+      const taken = createServer();
+      onTestFinished(() => closeServer(taken));
+      const port = await listen(taken);
+      await using program = start(...freePorts, option, String(port));
 
       expect(await program.ended).toBe(1);
-      expect(program.output()).toContain(String(taken.port));
+      expect(program.output()).toContain(String(port));
       expect(program.output()).toContain("--ports auto");
       expect(descendantsOf(program.pid)).toEqual([]);
     },
@@ -177,18 +180,4 @@ async function refusesOthers(
     return (await signedFetch(new URL(path, documents.url), signing)).status;
   };
   expect([await read(everything), await read(accounts)]).toEqual([200, 403]);
-}
-
-async function takePort() {
-  const server = createServer();
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : 0);
-    });
-  });
-  return {
-    port,
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  };
 }

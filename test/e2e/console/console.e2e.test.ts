@@ -1,9 +1,8 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { z } from "zod";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { clientsOf } from "../../../proof/scenario/clients.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { findChromium } from "../../packages/sandbox/browser.ts";
 import { postWebhook } from "../../support/webhooks.ts";
 import {
@@ -16,7 +15,6 @@ import {
 
 const hasBrowser = findChromium() !== undefined || process.env.FORBID_SKIPS !== undefined;
 
-const shown = z.object({ event: z.object({ userId: z.string() }) });
 const kinds = ["users", "accounts", "endpoints", "company-accounts"];
 
 const account = "0d1c2b3a-4e5f-4a6b-8c7d-9e8f7a6b5c4d";
@@ -111,7 +109,7 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
   });
 
   it("lists what a part of an id is of, and opens nothing that only shares a log line with it", async () => {
-    const { event } = shown.parse(await run("events", "show", eventId));
+    const { event } = await run("events", "show", eventId);
     const hits = panel("Search results").getByRole("list", { name: "Hits" }).getByRole("listitem");
     const search = async (text: string) => {
       await opened.page.getByLabel("Search by id").fill(text);
@@ -331,21 +329,20 @@ describe.skipIf(!hasBrowser)("a first walk through the console in a browser", ()
 
   it("reveals nothing that opens the console to a server on another port", async () => {
     const { context, origin, page } = opened;
-    const received: IncomingHttpHeaders[] = [];
-    const server = createServer(({ headers }, response) => {
-      received.push(headers);
-      response.setHeader("content-type", "text/html").end("<!doctype html><title>Another server</title>");
+    const server = await startTestProvider();
+    onTestFinished(() => server.close());
+    server.answer = () => ({
+      headers: { "content-type": "text/html" },
+      text: "<!doctype html><title>Another server</title>",
     });
-    onTestFinished(() => void server.close());
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = z.object({ port: z.number() }).parse(server.address());
     const other = await context.newPage();
     onTestFinished(() => other.close());
-    await other.goto(`http://127.0.0.1:${port}/`);
+    await other.goto(server.url);
     const kept = await other.evaluate("[document.cookie, { ...localStorage }, { ...sessionStorage }]");
     expect(kept).toEqual(["", {}, {}]);
-    expect(received.length).toBeGreaterThan(0);
-    for (const { cookie = "", authorization = "" } of received) {
+    expect(server.requests.length).toBeGreaterThan(0);
+    for (const { headers: sent } of server.requests) {
+      const { cookie = "", authorization = "" } = sent;
       const answer = await fetch(`${origin}/api/stage`, { headers: { cookie, authorization } });
       expect(answer.status).toBe(401);
     }

@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
 
   it("has no finding of axe on any page, with dialogs and forms open, light or dark, and no page is wider than 360 px", async () => {
     await postWebhook(opened.stage.system, "users", { action: "sing" });
-    const { id } = Object(await run("trigger", "user.created"));
+    const { id } = await run("trigger", "user.created");
     await waitUntilIdle(opened.stage.system);
     const reveal = async () => {
       await press("Show personal data");

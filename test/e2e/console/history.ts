@@ -7,24 +7,13 @@ import { waitUntilIdle } from "../../support/eventually.ts";
 import { sendFollowed } from "../../support/webhooks.ts";
 import { type OpenedConsole, stepsOn } from "./opened-console.ts";
 
-const sent = z.object({ id: z.string() });
-const shown = z.object({ event: z.object({ companyAccountId: z.string() }) });
 const published = z.object({
   id: z.string(),
   type: z.string(),
   subject: z.string(),
   correlationid: z.string(),
 });
-const logged = z.object({
-  entries: z.array(
-    z.looseObject({
-      code: z.string(),
-      requestId: z.string(),
-      messageId: z.string().optional(),
-      correlationIds: z.array(z.string()).default([]),
-    }),
-  ),
-});
+type Line = { readonly code: string; readonly messageId?: string };
 
 /** Searching the history, and by any id. */
 export function describeHistory(use: () => OpenedConsole): void {
@@ -39,8 +28,7 @@ export function describeHistory(use: () => OpenedConsole): void {
     const { users, accounts } = await stage.system.sandbox.createUsers(1);
     await waitUntilIdle(stage.system);
     const about = ["--user", users[0] ?? "", "--account", accounts[0] ?? ""];
-    const trigger = await stage.run(["trigger", "endpoint.updated", "income", ...about, "--json"]);
-    const { id } = sent.parse(trigger.json());
+    const { id } = await stage.json("trigger", "endpoint.updated", "income", ...about);
     await waitUntilIdle(stage.system);
     await open("/events?since=1h");
     await rows().first().waitFor();
@@ -129,12 +117,10 @@ export function describeHistory(use: () => OpenedConsole): void {
   /** An event that no mapping accepts, which its store rejects. */
   const rejected = async () => {
     const event = await sendFollowed(use().stage.system, "users", { event: "no_such_event" });
-    const linesOf = async () =>
-      logged
-        .safeParse(await run("logs", event))
-        .data?.entries.find(({ code }) => code === "MESSAGE_REJECTED");
-    await expect.poll(linesOf).toBeDefined();
-    return { event, message: (await linesOf())?.messageId ?? "" };
+    const lineOf = async () =>
+      (await run("logs", event)).entries.find(({ code }: Line) => code === "MESSAGE_REJECTED");
+    await expect.poll(lineOf).toBeDefined();
+    return { event, message: (await lineOf()).messageId };
   };
 
   it("finds events, users, accounts, correlations, messages and requests by id", async () => {
@@ -143,14 +129,15 @@ export function describeHistory(use: () => OpenedConsole): void {
     await waitUntilIdle(stage.system);
     const [user = "", account = ""] = [users[0], accounts[0]];
     const about = ["--user", user, "--account", account];
-    const { id: event } = sent.parse(await run("trigger", "endpoint.updated", "income", ...about));
+    const { id: event } = await run("trigger", "endpoint.updated", "income", ...about);
     await waitUntilIdle(stage.system);
-    const stored = logged.parse(await run("logs", event)).entries.find(({ code }) => code === "EVENT_STORED");
+    const { entries } = await run("logs", event);
+    const stored = entries.find(({ code }: Line) => code === "EVENT_STORED");
     const message = await messageAbout(account);
     const dead = await rejected();
-    const company = sent.parse(await run("trigger", "company-account.connected"));
+    const company = await run("trigger", "company-account.connected");
     await waitUntilIdle(stage.system);
-    const { companyAccountId } = shown.parse(await run("events", "show", company.id)).event;
+    const { companyAccountId } = (await run("events", "show", company.id)).event;
     const ofAccount = { path: "/records", shows: `account/${account}` };
     for (const [kind, id, { path, shows }] of [
       ["event", event, { path: `/events/${event}`, shows: "endpoint.updated" }],
@@ -172,14 +159,14 @@ export function describeHistory(use: () => OpenedConsole): void {
       await panel(shows).waitFor();
       expect({ kind, path: new URL(page.url()).pathname }).toEqual({ kind, path });
     }
-    const [dataRequest = "", deadMessage] = [stored?.requestId, dead.message];
+    const [dataRequest, deadMessage] = [stored.requestId, dead.message];
     for (const [text, hit, opens] of [
       [account.slice(9, 23), `account ${account}`, ofAccount],
       [deadMessage, `message ${deadMessage}`, { path: `/events/${dead.event}`, shows: "Timeline" }],
       [
         dataRequest.slice(4, 18),
         `request ${dataRequest}`,
-        { path: `/events/${stored?.correlationIds[0]}`, shows: "Timeline" },
+        { path: `/events/${stored.correlationIds[0]}`, shows: "Timeline" },
       ],
     ] as const) {
       await search(text);

@@ -2,29 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import axe from "axe-core";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 import { z } from "zod";
 import { findChromium } from "../../packages/sandbox/browser.ts";
-import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { type Program, runProgram } from "../../support/program.ts";
+import { startOperatedStage } from "../../support/operated-stage.ts";
+import { runProgram } from "../../support/program.ts";
 
 /** A console started as a user does, with a signed-in browser. */
-export type OpenedConsole = AsyncDisposable & {
-  readonly stage: OperatedStage;
-  /** The console's process. */
-  readonly program: Program;
-  readonly origin: string;
-  readonly context: BrowserContext;
-  readonly page: Page;
-  /** Errors in the browser's console. */
-  readonly complaints: readonly string[];
-  /** Advances the alarms' clock and evaluates the alarms. */
-  readonly passAlarmTime: (milliseconds: number) => Promise<void>;
-  /** Starts another console. */
-  readonly start: (
-    ...flags: readonly string[]
-  ) => Promise<{ readonly program: Program; readonly url: string }>;
-};
+export type OpenedConsole = Awaited<ReturnType<typeof openConsole>>;
 
 const stageName = "console";
 /** Differences from the default local stage. */
@@ -34,7 +19,7 @@ const behindAtFirst = 2 * 3_600_000;
 /** Far longer than a busy machine needs. */
 const patienceMs = 120_000;
 
-export async function openConsole(): Promise<OpenedConsole> {
+export async function openConsole() {
   const closers = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "console-"));
   closers.defer(() => rm(directory, { recursive: true, force: true }));
@@ -76,15 +61,19 @@ export async function openConsole(): Promise<OpenedConsole> {
   const { origin } = new URL(url);
   return {
     stage,
+    /** The console's process. */
     program,
     origin,
     context,
     page,
+    /** Errors in the browser's console. */
     complaints,
-    passAlarmTime: async (milliseconds) => {
+    /** Advances the alarms' clock and evaluates the alarms. */
+    passAlarmTime: async (milliseconds: number) => {
       alarmsAreBehind -= milliseconds;
       await stage.system.stack.refreshAlarms();
     },
+    /** Starts another console. */
     start,
     [Symbol.asyncDispose]: () => closers.disposeAsync(),
   };
@@ -98,7 +87,7 @@ export function stepsOn(use: () => OpenedConsole) {
     press: (name: string) => use().page.getByRole("button", { name, exact: true }).click(),
     output: (name: string) => use().stage.output(name),
     /** What a command on the stage prints with `--json`. */
-    run: async (...args: readonly string[]) => (await use().stage.run([...args, "--json"])).json(),
+    run: async (...args: readonly string[]) => Object((await use().stage.run([...args, "--json"])).json()),
   };
 }
 

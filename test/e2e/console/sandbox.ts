@@ -1,10 +1,6 @@
 import { expect, it } from "vitest";
-import { z } from "zod";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OpenedConsole, stepsOn } from "./opened-console.ts";
-
-const triggered = z.object({ id: z.string() });
-const known = z.object({ accounts: z.array(z.object({ connected: z.boolean() })) });
 
 /** Controlling the sandbox of a local system. */
 export function describeSandbox(use: () => OpenedConsole): void {
@@ -33,7 +29,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
     await expect
       .poll(async () => (await stage.run(["records", "show", "account", account, "--json"])).json())
       .toMatchObject({ state: { connected: true } });
-    expect(known.parse(stage.system.sandbox.snapshot()).accounts).toContainEqual(
+    expect(stage.system.sandbox.snapshot().accounts).toContainEqual(
       expect.objectContaining({ connected: true }),
     );
   });
@@ -61,8 +57,7 @@ export function describeSandbox(use: () => OpenedConsole): void {
     await waitUntilIdle(stage.system);
     const about = ["--user", users[0] ?? "", "--account", accounts[0] ?? ""];
     await stage.run(["sandbox", "fail", "503"]);
-    const sent = await stage.run(["trigger", "endpoint.updated", "income", ...about, "--json"]);
-    const { id } = triggered.parse(sent.json());
+    const { id } = await stage.json("trigger", "endpoint.updated", "income", ...about);
     await open(`/events/${id}?account=${accounts[0]}`);
     await panel("endpoint.updated")
       .getByRole("link", { name: accounts[0] ?? "", exact: true })

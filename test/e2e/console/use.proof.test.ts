@@ -23,9 +23,9 @@ describe.skipIf(!hasBrowser)("a user of the console", () => {
 
   const { open, panel } = stepsOn(() => opened);
   const trigger = async (type: string) => {
-    const said = (await opened.stage.run(["trigger", type, "--json"])).json();
+    const { id } = await opened.stage.json("trigger", type);
     await waitUntilIdle(opened.stage.system);
-    return String(Reflect.get(Object(said), "id"));
+    return String(id);
   };
   /** Another person's browser in another time zone. */
   const otherBrowser = async (timezoneId: string) => {
