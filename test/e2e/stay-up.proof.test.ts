@@ -9,8 +9,8 @@ import { z } from "zod";
 import { readItems } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { signedFetch } from "../../proof/support/signed-fetch.ts";
-import { runCommand } from "../support/command-line.ts";
 import { eventually } from "../support/eventually.ts";
+import { runInProcess } from "../support/in-process.ts";
 import { descendantsOf, isAlive, type Program, printedFor, runProgram } from "../support/program.ts";
 import { readMessages } from "../support/queues/subscriber-messages.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
@@ -92,7 +92,7 @@ describe("npm start", () => {
     const events = stored.filter(({ pk, sk }) => pk === `USER#${userId}` && /^EVENT#/.test(String(sk)));
     expect(events).toHaveLength(1);
     await eventually(async () => {
-      const { stdout } = await runCommand(["logs", received.id, "--stage", "local", "--json"]);
+      const { stdout } = await runInProcess(["logs", received.id, "--stage", "local", "--json"]);
       const { entries }: { entries: readonly { function: string }[] } = JSON.parse(stdout);
       const functions = entries.map((entry) => entry.function);
       expect(new Set(functions)).toEqual(new Set(["receive/users", "store/users", "relay/changes"]));
@@ -102,7 +102,7 @@ describe("npm start", () => {
   it("says at a glance where to begin, and in local show what to run", async () => {
     await using program = start(...freePorts);
     await program.printed("Ctrl-C ends it.");
-    const { stdout: details } = await runCommand(["local", "show", "--stage", "local"]);
+    const { stdout: details } = await runInProcess(["local", "show", "--stage", "local"]);
     expect(printedFor("everything", details).command).toBe("npx node examples/monthly-income/main.ts");
     expect(program.output()).toMatch(/^Sandbox {7}http:\/\/127\.0\.0\.1:\d+\/connect /m);
     expect(details).toMatch(/^Control {7}http:\/\/127\.0\.0\.1:\d+ /m);

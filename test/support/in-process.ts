@@ -7,7 +7,7 @@ import { bareEnvironment, type CommandOptions, type CommandResult } from "./comm
 /** Runs a command line in this process, one at a time: separate processes would take minutes. */
 export async function runInProcess(
   args: readonly string[],
-  { env = {}, input = "" }: Pick<CommandOptions, "env" | "input"> = {},
+  { env = {}, input = "" }: CommandOptions = {},
 ): Promise<CommandResult> {
   const heard = { stdout: "", stderr: "" };
   const before = { env: process.env, stdin: process.stdin };

@@ -24,10 +24,7 @@ export async function startOperatedStage(
   });
   const { gatewayUrl, region, operator } = system.stack;
   let last: Promise<unknown> = Promise.resolve();
-  const run = (
-    args: readonly string[],
-    options?: Pick<CommandOptions, "input" | "env">,
-  ): Promise<CommandResult> => {
+  const run = (args: readonly string[], options?: CommandOptions): Promise<CommandResult> => {
     const ended = last.then(() => runInProcess([...args, "--stage", stage], options));
     last = ended.catch(() => undefined);
     return ended;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { System } from "@income-events/local-stack/system.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCommand } from "../../support/command-line.ts";
+import { runInProcess } from "../../support/in-process.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
 import { registerAtProvider } from "../../support/webhooks.ts";
 
@@ -127,19 +127,19 @@ export function describeCommands(use: () => OperatedStage): void {
         const env = { ...operated.asAws, AWS_REGION: "us-west-2" };
         await misdirectWebhooks(ownOrigin());
 
-        expect(await runCommand(args, { env })).toMatchObject({
+        expect(await runInProcess(args, { env })).toMatchObject({
           code: 0,
           stdout: "The webhooks of 4 kinds of the stage status are registered.\n",
         });
         expect(registeredUrls()).toEqual(deployedUrls());
 
         const guessed = { ...env, AWS_SECRET_ACCESS_KEY: "guessed" };
-        expect(await runCommand(args, { env: guessed })).toMatchObject({
+        expect(await runInProcess(args, { env: guessed })).toMatchObject({
           code: 3,
           stderr: expect.stringContaining("AWS does not accept the credentials"),
         });
         const { AWS_ENDPOINT_URL } = env;
-        expect(await runCommand(args, { env: { AWS_ENDPOINT_URL } })).toMatchObject({
+        expect(await runInProcess(args, { env: { AWS_ENDPOINT_URL } })).toMatchObject({
           code: 3,
           stderr: expect.stringContaining("No AWS credentials found"),
         });

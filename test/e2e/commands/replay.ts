@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createReader, inMemory } from "../../../packages/subscriber/index.ts";
 import { readBodies } from "../../../proof/scenario/snapshot.ts";
-import { startCommand } from "../../support/command-line.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import type { OperatedStage } from "../../support/operated-stage.ts";
+import { runProgram } from "../../support/program.ts";
 
 const message = z.looseObject({
   id: z.string(),
@@ -102,11 +102,12 @@ export function describeReplay(use: () => OperatedStage): void {
       const whole = await drain("everything");
       expect(whole.length).toBeGreaterThan(20);
       const flags = ["--subscriber", "everything", "--rate", "2", "--stage", "repair"];
-      const running = startCommand(["replay", ...flags]);
+      await using running = runProgram("packages/cli/main.ts", ["replay", ...flags]);
       const first: typeof whole = [];
       await expect.poll(async () => first.push(...(await drain("everything")))).toBeGreaterThan(0);
-      running.kill();
-      const [, id = ""] = /--resume (\S+)/.exec((await running.ended).stderr) ?? [];
+      running.signal("SIGKILL");
+      await running.ended;
+      const [, id = ""] = /--resume (\S+)/.exec(running.output()) ?? [];
       first.push(...(await drain("everything")));
       expect(first.length).toBeLessThan(whole.length);
 

@@ -1,8 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startCommand } from "../../support/command-line.ts";
 import { descendantsOf, isAlive, runProgram, startProgram } from "../../support/program.ts";
 import { sandboxFor } from "./support.ts";
 
@@ -16,7 +16,8 @@ async function started(...options: readonly string[]) {
   return { program, addresses };
 }
 
-const refused = (...options: readonly string[]) => startCommand(options, { program: file }).ended;
+const refused = (...options: readonly string[]) =>
+  spawnSync(process.execPath, [file, ...options], { encoding: "utf8" });
 
 /** Calls an environment's API. */
 function call({ baseUrl, token }: { baseUrl: string; token: string }, path: string) {
@@ -66,7 +67,7 @@ test.each([
 test("a port in use is a clear error", async () => {
   const { baseUrl } = await sandboxFor();
   const stderr = expect.stringContaining("the port is in use");
-  expect(await refused("--port", new URL(baseUrl).port)).toMatchObject({ code: 1, stdout: "", stderr });
+  expect(refused("--port", new URL(baseUrl).port)).toMatchObject({ status: 1, stdout: "", stderr });
 });
 
 test("the line has all addresses; --no-control opens no control address", async () => {
