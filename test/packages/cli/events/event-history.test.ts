@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { loggedName } from "../../../../domain/event/subjects.ts";
-import { historyIn, selectHistory } from "../../../../packages/cli/events/event-history.ts";
+import { historyIn, refusalsIn, selectHistory } from "../../../../packages/cli/events/event-history.ts";
 import type { LogEntry } from "../../../../packages/cli/logs/log-entries.ts";
 
 const entry = (second: number, code: string, fields: object): LogEntry => ({
@@ -102,4 +102,26 @@ it("shows an event that the settings ignore as ignored", () => {
     entry(2, "EVENT_IGNORED", { kind: "users", correlationIds: ["p"], name: "ping" }),
   ]);
   expect(found).toMatchObject([{ id: "p", outcome: "ignored" }]);
+});
+
+it("counts refused webhooks by kind, reason and source, the latest first", () => {
+  const refused = (second: number, reason: string, source: string) =>
+    entry(second, "WEBHOOK_REFUSED", { kind: "users", reason, source });
+  const found = refusalsIn([
+    refused(1, "secret", "192.0.2.1"),
+    refused(2, "body size", "192.0.2.1"),
+    refused(3, "secret", "192.0.2.1"),
+    entry(4, "WEBHOOK_ACCEPTED", { kind: "users" }),
+    refused(5, "secret", "2001:db8::1"),
+  ]);
+  const seconds = (time: string) => Number(time.slice(17, 19));
+  expect(
+    found.map(({ kind, reason, source, count, first, last }) =>
+      [kind, reason, source, count, seconds(first), seconds(last)].join(" "),
+    ),
+  ).toEqual([
+    "users secret 2001:db8::1 1 5 5",
+    "users secret 192.0.2.1 2 1 3",
+    "users body size 192.0.2.1 1 2 2",
+  ]);
 });
