@@ -43,82 +43,73 @@ const alarm = (entry: string, more: Partial<StackAlarm> = {}): StackAlarm => ({
   ...more,
 });
 
-describe("findings are ordered by cause", () => {
-  test("a refused token is one finding, with the webhooks that can't be asked for and its alarms beneath", () => {
-    const found = byCause([
+const down = { unknown: "the provider answered 503" };
+const deployed = "https://api.example/webhooks/users";
+const unsigned = { kind: "users", deployed, type: "here", differs: ["unsigned"] } as const;
+const queues = checkQueues([
+  { name: "accounts", waiting: 0, inFlight: 0, deadLetters: 1, retentionSeconds: 60 },
+  { name: "fetch", waiting: 3, inFlight: 0, deadLetters: 0, retentionSeconds: 60 },
+]);
+
+test.each<[string, readonly Finding[], readonly (readonly [string, ...string[]])[]]>([
+  [
+    "a refused token is one finding, with the webhooks that can't be asked for and its alarms beneath",
+    [
       ...checkRegistrations({ unknown: "the token was refused" }),
       ...checkTokenState(refused, now).findings,
       ...checkAlarm(alarm("token-refused"), [], now),
       ...checkAlarm(alarm("fetching-late"), [], now),
-    ]);
-    expect(found.map(({ code }) => code)).toEqual(["token-refused"]);
-    expect(found[0]?.follows.map(({ what }) => what)).toEqual([
-      "The webhook registrations are unknown: the token was refused.",
-      'The alarm "token refused" has been on for 10m.',
-      'The alarm "fetching late" has been on for 10m.',
-    ]);
-  });
-
-  test("a failing provider comes before everything that it delays", () => {
-    const registrations = { unknown: "the provider answered 503" };
-    const breaker = { openUntil: now.getTime() + 30_000, opened: 2 };
-    const found = byCause([
-      ...checkRegistrations(registrations),
-      ...checkProvider(breaker, registrations, now).findings,
+    ],
+    [["token-refused", "webhooks-unknown", "token-refused", "fetching-late"]],
+  ],
+  [
+    "a failing provider comes before everything that it delays",
+    [
+      ...checkRegistrations(down),
+      ...checkProvider({ openUntil: now.getTime() + 30_000, opened: 2 }, down, now).findings,
       alarmFinding("provider-down"),
       alarmFinding("fetching-behind"),
-    ]);
-    expect(found).toMatchObject([
-      {
-        code: "provider-down",
-        what: "The provider answered 503. Next attempt in 30s.",
-        follows: [{ code: "webhooks-unknown" }, { code: "provider-down" }, { code: "fetching-behind" }],
-      },
-    ]);
-  });
-
-  test("refused webhooks follow from a registration without the signing secret", () => {
-    const deployed = "https://api.example/webhooks/users";
-    const webhooks = [{ kind: "users", deployed, type: "here", differs: ["unsigned"] }] as const;
-    const found = byCause([...checkRegistrations({ webhooks }), alarmFinding("webhooks-refused")]);
-    expect(found).toMatchObject([{ code: "webhooks-unsigned", follows: [{ code: "webhooks-refused" }] }]);
-  });
-
-  test("the alarm that the relay is stopped follows from an event source that is disabled", () => {
-    const found = byCause([
+    ],
+    [["provider-down", "webhooks-unknown", "provider-down", "fetching-behind"]],
+  ],
+  [
+    "refused webhooks follow from a registration without the signing secret",
+    [...checkRegistrations({ webhooks: [unsigned] }), alarmFinding("webhooks-refused")],
+    [["webhooks-unsigned", "webhooks-refused"]],
+  ],
+  [
+    "the alarm that the relay is stopped follows from an event source that is disabled",
+    [
       ...checkEventSources("the table's stream", [{ id: "1", state: "Disabled" }], "prod", "eu-west-1"),
       alarmFinding("relay-stopped"),
-    ]);
-    expect(found).toMatchObject([{ code: "event-source-off", follows: [{ code: "relay-stopped" }] }]);
-  });
+    ],
+    [["event-source-off", "relay-stopped"]],
+  ],
+  [
+    "a dead letter counts once: its queue's finding, and beneath it the alarm",
+    [...queues.findings, alarmFinding("events-dead-letters")],
+    [["events-dead-letters", "events-dead-letters"]],
+  ],
+  [
+    "an alarm without a known cause is listed separately, after the other findings",
+    [alarmFinding("webhooks-throttled"), finding("subscriber-unread")],
+    [["subscriber-unread"], ["webhooks-throttled"]],
+  ],
+])("%s", (_, findings, expected) => {
+  const codes = byCause(findings).map(({ code, follows }) => [code, ...follows.map((each) => each.code)]);
+  expect(codes).toEqual(expected);
+});
 
-  test("a dead letter counts once: its queue's finding, and beneath it the alarm", () => {
-    const statuses = [
-      { name: "accounts", waiting: 0, inFlight: 0, deadLetters: 1, retentionSeconds: 60 },
-      { name: "fetch", waiting: 3, inFlight: 0, deadLetters: 0, retentionSeconds: 60 },
-    ];
-    const { findings, well } = checkQueues(statuses);
-    const found = byCause([...findings, alarmFinding("events-dead-letters")]);
-    expect(found).toMatchObject([{ code: "events-dead-letters", follows: [{ isAlarm: true }] }]);
-    expect(well.map(({ code }) => code)).toEqual([
-      "events-late",
-      "fetching-dead-letters",
-      "deadline-dead-letters",
-      "deadlines-behind",
-      "erasure-dead-letters",
-      "erasure-late",
-      "subscriber-dead-letters",
-      "subscriber-behind",
-    ]);
-  });
+test("a failing provider is named with its answer and the next attempt", () => {
+  const { findings } = checkProvider({ openUntil: now.getTime() + 30_000, opened: 2 }, down, now);
+  expect(findings).toMatchObject([{ what: "The provider answered 503. Next attempt in 30s." }]);
+});
 
-  test("an alarm without a known cause is listed separately, after the other findings", () => {
-    const found = byCause([alarmFinding("webhooks-throttled"), finding("subscriber-unread")]);
-    expect(found.map(({ code, follows }) => [code, follows.length])).toEqual([
-      ["subscriber-unread", 0],
-      ["webhooks-throttled", 0],
-    ]);
-  });
+test("queues without dead letters or messages clear their alarms", () => {
+  expect(queues.well.map(({ code }) => code)).toEqual([
+    ...["events-late", "fetching-dead-letters", "deadline-dead-letters", "deadlines-behind"],
+    ...["erasure-dead-letters", "erasure-late", "subscriber-dead-letters", "subscriber-behind"],
+  ]);
 });
 
 describe("what is fixed already", () => {

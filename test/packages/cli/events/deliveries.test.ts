@@ -3,15 +3,12 @@ import { deliveriesIn } from "../../../../packages/cli/events/deliveries.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 27, 12, 0, second)).toISOString();
 const line = (second: number, code: string, fields: object) => ({
-  ...{
-    timestamp: at(second),
-    level: "INFO",
-    function: "relay/changes",
-    requestId: `run ${second}`,
-    code,
-    ...fields,
-  },
+  ...{ timestamp: at(second), level: "INFO", function: "relay/changes", requestId: `run ${second}`, code },
+  ...fields,
 });
+const parked = (second: number, subscriber: string, correlationIds: readonly string[], more: object) =>
+  line(second, "SUBSCRIBER_PARKED", { subscriber, count: 1, correlationIds, ...more });
+const denied = { reason: "AccessDenied" };
 const stored = line(1, "EVENT_STORED", {
   function: "store/accounts",
   correlationIds: ["a", "b"],
@@ -50,18 +47,8 @@ describe("deliveries to a subscriber by the functions' logs", () => {
       { name: "all" },
       [
         relayed(2, 2, "a", "b"),
-        line(2, "SUBSCRIBER_PARKED", {
-          subscriber: "all",
-          count: 1,
-          correlationIds: ["b"],
-          reason: "AccessDenied",
-        }),
-        line(2, "SUBSCRIBER_PARKED", {
-          subscriber: "other",
-          count: 1,
-          correlationIds: ["a"],
-          reason: "AccessDenied",
-        }),
+        parked(2, "all", ["b"], denied),
+        parked(2, "other", ["a"], denied),
         line(9, "SUBSCRIBER_UNREACHABLE", { subscriber: "all", reason: "AccessDenied" }),
         line(12, "SUBSCRIBER_RESENT", { subscriber: "all", count: 1 }),
       ],
@@ -73,17 +60,7 @@ describe("deliveries to a subscriber by the functions' logs", () => {
     [
       "a message of the eraser that became a dead letter",
       { name: "all" },
-      [
-        line(3, "SUBSCRIBER_PARKED", {
-          ...{
-            function: "erase/subjects",
-            subscriber: "all",
-            count: 1,
-            correlationIds: ["b"],
-            reason: "KmsDisabled",
-          },
-        }),
-      ],
+      [parked(3, "all", ["b"], { function: "erase/subjects", reason: "KmsDisabled" })],
       ["refused 1 KmsDisabled", [b]],
     ],
   ] as const)("say %s", (_, subscriber, lines, ...expected) => {
