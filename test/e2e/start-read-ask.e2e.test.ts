@@ -5,11 +5,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { identify } from "../../domain/event/envelope.ts";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { readItems, readTable } from "../../proof/scenario/snapshot.ts";
+import { startTestProvider } from "../../proof/support/test-provider.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { contentIn } from "../support/stored-content.ts";
-import { endpointEvent, linesWith, messagesWith, postWebhook, sendFollowed } from "../support/webhooks.ts";
+import {
+  endpointEvent,
+  linesWith,
+  messagesWith,
+  postWebhook,
+  registerAtProvider,
+  sendFollowed,
+} from "../support/webhooks.ts";
 
 describe("the synthesized stack and the provider", () => {
   let product: RunningProduct;
@@ -148,8 +156,16 @@ describe("the synthesized stack and the provider", () => {
 
   describe("one webhook", () => {
     it("is found by its correlation id in the logs of its path, and in the messages to subscribers", async () => {
-      // Known to the provider, but not announced by a webhook.
-      const [accountId = ""] = (await system.sandbox.createUsers(1, { drop: true })).accounts;
+      const accountId = connectedAccount();
+      // Data that no other event announces: meanwhile, webhooks of endpoints lead to nobody.
+      const nobody = await startTestProvider();
+      nobody.answer = () => 204;
+      const registered = system.sandbox.webhook("endpoints");
+      await registerAtProvider(system, "endpoints", { url: nobody.url });
+      system.sandbox.fetchData(accountId, ["profile"]);
+      await idle();
+      await registerAtProvider(system, "endpoints", registered);
+      await nobody.close();
       const id = await sendFollowed(system, "endpoints", endpointEvent(accountId));
       await idle();
 
