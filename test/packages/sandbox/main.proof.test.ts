@@ -59,9 +59,9 @@ test.each([
   [["--interface", "0.6"], "Allowed choices are 0.4, 0.5"],
   [["--logo", "nowhere.png"], "ENOENT"],
   [["--logo", "logo.txt"], "expected a .png, .jpg or .svg file"],
-] as const)("%j is refused with a clear error", async (options, text) => {
-  const { code, stdout, stderr } = await refused(...options);
-  expect([code === 0, stdout, stderr]).toEqual([false, "", expect.stringContaining(text)]);
+] as const)("%j is refused with a clear error", (options, text) => {
+  const { status, stdout, stderr } = refused(...options);
+  expect([status === 0, stdout, stderr]).toEqual([false, "", expect.stringContaining(text)]);
 });
 
 test("a port in use is a clear error", async () => {
