@@ -247,7 +247,9 @@ it.each([
 ])("a name behind CloudFront that leads to %s makes %i findings", async (aliases, count) => {
   const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
   const customDomain = { name: "hooks.example.com", certificateArn, behindCloudFront: true };
-  const found = await findingsIn(() => ({ resolveCname: async () => aliases }), { webhooks: { customDomain } });
+  const found = await findingsIn(() => ({ resolveCname: async () => aliases }), {
+    webhooks: { customDomain },
+  });
   expect(found.filter((what) => what.includes("instead of CloudFront"))).toHaveLength(count);
 });
 
