@@ -3,23 +3,24 @@ import { CommandError, explain } from "../../../../packages/cli/core/command-err
 
 const error = (name: string, message = "said AWS") => Object.assign(new Error(message), { name });
 
-test.each<[unknown, number, string]>([
+type Row = [thrown: unknown, exitCode: number, message: string];
+
+test.each<Row>([
   [error("CredentialsProviderError"), 3, "No AWS credentials found"],
   [error("ExpiredTokenException"), 3, "have expired. Run aws sso login, or set new ones."],
-  [error("UnrecognizedClientException"), 3, "does not accept the credentials (said AWS)"],
-  [error("InvalidAccessKeyId"), 3, "does not accept the credentials (said AWS)"],
-  [error("SignatureDoesNotMatch"), 3, "does not accept the credentials (said AWS)"],
+  ...["UnrecognizedClientException", "InvalidAccessKeyId", "SignatureDoesNotMatch"].map(
+    (name): Row => [error(name), 3, "does not accept the credentials (said AWS)"],
+  ),
   [error("RequestTimeTooSkewed"), 3, "said AWS Check the clock of this machine."],
-  [error("AccessDenied"), 3, "do not allow this. said AWS"],
-  [error("AccessDeniedException"), 3, "do not allow this. said AWS"],
-  [error("ResourceNotFoundException"), 3, "Check that AWS_PROFILE names the stage's account"],
-  [error("QueueDoesNotExist"), 3, "Check that AWS_PROFILE names the stage's account"],
-  [
+  ...["AccessDenied", "AccessDeniedException"].map(
+    (name): Row => [error(name), 3, "do not allow this. said AWS"],
+  ),
+  ...[
+    error("ResourceNotFoundException"),
+    error("QueueDoesNotExist"),
     error("ValidationError", "Stack with id x does not exist"),
-    3,
-    "Check that AWS_PROFILE names the stage's account",
-  ],
-  [error("NoSuchBucket"), 3, "Check that AWS_PROFILE names the stage's account"],
+    error("NoSuchBucket"),
+  ].map((thrown): Row => [thrown, 3, "Check that AWS_PROFILE names the stage's account"]),
   [
     error("ResourceConflictException"),
     3,

@@ -38,27 +38,25 @@ describe("a choice of dead letters", () => {
   });
 
   it("knows what SQS itself moved by the reason that is shown for it", () => {
-    expect(isSelected(deadLetter, { reason: reasonOf(deadLetter) })).toBe(true);
-    expect(isSelected({ ...deadLetter, reason: "x" }, { reason: reasonOf(deadLetter) })).toBe(false);
+    const moved = reasonOf(deadLetter);
+    expect(isSelected(deadLetter, { reason: moved })).toBe(true);
+    expect(isSelected({ ...deadLetter, reason: "x" }, { reason: moved })).toBe(false);
   });
 
-  it("is by the subject of a task, with or without its kind", () => {
+  it.each(["account/9c858901", "9c858901"])("is by the subject of a task: %s", (id) => {
     const body = JSON.stringify({ type: "fetchState", subject: { kind: "account", id: "9c858901-8a57" } });
-    for (const id of ["account/9c858901", "9c858901"])
-      expect(isSelected({ ...deadLetter, body }, { id })).toBe(true);
+    expect(isSelected({ ...deadLetter, body }, { id })).toBe(true);
   });
 
-  it("is refused if an id is too short or no dead letter has it", () => {
+  it("is refused if a flag is empty, an id is too short or no dead letter has it", () => {
     expect(() => checkSelection({ id: "messag" })).toThrow("give at least 8 characters of it");
-    expect(() => checkFound({ id: "message-3" }, 0, "users")).toThrow("No dead letter of users has an id");
-    expect(() => checkFound({ id: "message-1" }, 1, "users")).not.toThrow();
-    expect(() => checkFound({ reason: "422" }, 0, "users")).not.toThrow();
-  });
-
-  it("is refused if a flag is empty, which would select all dead letters", () => {
+    // An empty flag would select all.
     expect(() => checkSelection({ id: " " })).toThrow("--id is empty");
     expect(() => checkSelection({ reason: "" })).toThrow("--reason is empty");
     expect(() => checkSelection({ reason: "x" })).not.toThrow();
+    expect(() => checkFound({ id: "message-3" }, 0, "users")).toThrow("No dead letter of users has an id");
+    expect(() => checkFound({ id: "message-1" }, 1, "users")).not.toThrow();
+    expect(() => checkFound({ reason: "422" }, 0, "users")).not.toThrow();
   });
 });
 

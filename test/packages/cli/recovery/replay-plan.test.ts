@@ -25,14 +25,8 @@ describe("a replay's plan", () => {
   });
 
   it("keeps times that were given as how long ago, so that an interruption does not move them", () => {
-    const flags = {
-      allSubscribers: true,
-      since: "24h",
-      until: "1h",
-      user: "u",
-      type: "account.*",
-      rate: "7",
-    };
+    const period = { since: "24h", until: "1h" };
+    const flags = { allSubscribers: true, ...period, user: "u", type: "account.*", rate: "7" };
     expect(planReplay(flags, subscribers, now)).toMatchObject({
       selection: { type: "account.*", since: "2026-02-28T12:00:00.000Z", until: "2026-03-01T11:00:00.000Z" },
       subject: { kind: "user", id: "u" },
