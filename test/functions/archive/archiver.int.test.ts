@@ -1,24 +1,22 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
 import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { archiver } from "../../../functions/archive/archiver.ts";
-import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem, type TestBucket } from "../../support/engines.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
 
 const retentionSeconds = 1_000;
 const beforeEndSeconds = 400;
 
+const system = await startTestSystem();
+afterAll(() => system.close());
+
 describe("the archiver", () => {
-  let system: TestSystem;
   let bucket: TestBucket;
   let users: string;
   let fetch: string;
   let entries: LogEntry[];
-  beforeAll(async () => {
-    system = await startTestSystem();
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
     [bucket, users, fetch] = await Promise.all([
       system.createBucket(),

@@ -20,6 +20,22 @@ await describeOnTables("the eraser", (tables) => {
   const { storeAll, run, step, stepFor, ask, askFrom, erase, report } = fixture;
 
   const payload = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
+  const envelope = (body: Parameters<typeof writeEnvelope>[0]["body"]) =>
+    writeEnvelope({
+      ...{ schemaVersion: 1, kind: "users", id: randomUUID() },
+      receivedAt: erasedAt.toISOString(),
+      body,
+    });
+  const largeBody = (name: string) =>
+    envelope({ type: "object", key: `bodies/users/${name}`, encoding: "text", bytes: 1 });
+  const inText = (id: string) => envelope({ type: "text", text: payload(id) });
+  const givenUp = (...ids: readonly string[]) =>
+    JSON.stringify({
+      requestContext: { condition: "RetryAttemptsExhausted" },
+      payload: JSON.stringify({
+        Records: ids.map((id) => ({ dynamodb: { Keys: { pk: { S: `USER#${id}` } } } })),
+      }),
+    });
   /** Keys of large bodies. */
   const bodies = async () => (await fixture.overflow.keys()).filter((key) => key.startsWith("bodies/"));
 
@@ -27,18 +43,6 @@ await describeOnTables("the eraser", (tables) => {
     beforeEach(() => {
       fixture.sweeps.deadLetters = true;
     });
-    const envelope = (body: Parameters<typeof writeEnvelope>[0]["body"]) =>
-      writeEnvelope({
-        schemaVersion: 1,
-        kind: "users",
-        id: randomUUID(),
-        receivedAt: erasedAt.toISOString(),
-        body,
-      });
-    const largeBody = (name: string) =>
-      envelope({ type: "object", key: `bodies/users/${name}`, encoding: "text", bytes: 1 });
-    const inText = (id: string) => envelope({ type: "text", text: payload(id) });
-
     test("of one large body, delivered twice, go both, in queue and archive", async () => {
       const { deadLetters, overflow, put, archivedDeadLetters } = fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
@@ -71,49 +75,6 @@ await describeOnTables("the eraser", (tables) => {
       await erase(fixture.user);
       expect(await archive.keys()).toEqual([]);
       expect(await bodies()).toEqual([]);
-    });
-
-    test("that name the user or an account are deleted, with the object of a large body; the others stay", async () => {
-      await storeAll();
-      const { deadLetters, overflow, put, archivedDeadLetters } = fixture;
-      await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
-      await put(overflow.name, "bodies/users/others", payload("somebody else"));
-      const others = [inText("somebody else"), largeBody("others"), "no envelope"];
-      for (const body of [
-        inText(fixture.user.id),
-        envelope({ type: "base64", base64: Buffer.from(payload(fixture.user.id)).toString("base64") }),
-        largeBody("large"),
-        ...others,
-      ])
-        await fixture.system.send(deadLetters.users, body);
-      const task = (subject: Subject) =>
-        writeTask(documentTask(subject, { endpoint: "income" }, 1, { cause: "e.1" }));
-      await fixture.system.send(deadLetters.fetch, task(fixture.account));
-      await fixture.system.send(deadLetters.fetch, task(fixture.other));
-      await fixture.system.send(
-        deadLetters["subscriber/all"],
-        JSON.stringify({ subject: `account/${fixture.account.id}/income` }),
-      );
-      const deadLetter = { messageId: "m-1", sentAt: erasedAt, receives: 1, body: task(fixture.account) };
-      await archivedDeadLetters.put("fetch", deadLetter);
-      await archivedDeadLetters.put("fetch", { ...deadLetter, messageId: "m-2", body: task(fixture.other) });
-
-      await erase(fixture.user);
-
-      expect((await report())?.removed).toMatchObject({
-        "dead letters of users": 3,
-        "dead letters of fetch": 2,
-        "dead letters of subscriber/all": 1,
-      });
-      expect((await fixture.system.drain(deadLetters.users)).map(({ Body }) => Body).toSorted()).toEqual(
-        others.toSorted(),
-      );
-      expect((await fixture.system.drain(deadLetters.fetch)).map(({ Body }) => Body)).toEqual([
-        task(fixture.other),
-      ]);
-      expect(await fixture.system.drain(deadLetters["subscriber/all"])).toEqual([]);
-      expect(await fixture.archive.keys()).toEqual([expect.stringContaining("m-2")]);
-      expect(await bodies()).toEqual(["bodies/users/others"]);
     });
 
     test("of two concurrently erased users are all found: neither search hides them from the other", async () => {
@@ -190,69 +151,86 @@ await describeOnTables("the eraser", (tables) => {
     });
   });
 
-  describe("large bodies", () => {
-    test("that nothing references are deleted with the user whom they name; the others stay", async () => {
-      const { put, overflow } = fixture;
-      await storeAll();
-      const upper = payload(fixture.user.id.toUpperCase());
-      await put(overflow.name, "bodies/users/expired", payload(fixture.user.id));
-      await put(overflow.name, "bodies/users/upper", Buffer.from(upper).toString("base64"));
-      await put(overflow.name, "bodies/users/others", payload(randomUUID()));
-      await erase(fixture.user);
-      expect(await bodies()).toEqual(["bodies/users/others"]);
-      expect((await report())?.removed).toMatchObject({ "bodies found by content": 2 });
-    });
-
-    test("that are too many for the function's time are resumed where it ended", async () => {
-      const { put, overflow } = fixture;
-      const keys = Array.from({ length: 12 }, (_, index) => `bodies/users/${String(index).padStart(2, "0")}`);
-      for (const key of keys) await put(overflow.name, key, payload(fixture.user.id));
-      await askFrom("bodies", { isFound: true });
-      await stepFor(60_000, 10_000);
-      expect(await bodies()).toEqual(keys.slice(10));
-      expect(await report()).toMatchObject({ step: "bodies" });
-      await run();
-      expect(await bodies()).toEqual([]);
-      expect((await report())?.removed).toMatchObject({ "bodies found by content": 12 });
-    });
+  test("large bodies that are too many for the function's time are resumed where it ended", async () => {
+    const { put, overflow } = fixture;
+    const keys = Array.from({ length: 12 }, (_, index) => `bodies/users/${String(index).padStart(2, "0")}`);
+    for (const key of keys) await put(overflow.name, key, payload(fixture.user.id));
+    await askFrom("bodies", { isFound: true });
+    await stepFor(60_000, 10_000);
+    expect(await bodies()).toEqual(keys.slice(10));
+    expect(await report()).toMatchObject({ step: "bodies" });
+    await run();
+    expect(await bodies()).toEqual([]);
+    expect((await report())?.removed).toMatchObject({ "bodies found by content": 12 });
   });
 
-  describe("changes that the relay gave up on", () => {
-    const givenUp = (...ids: readonly string[]) =>
-      JSON.stringify({
-        requestContext: { condition: "RetryAttemptsExhausted" },
-        payload: JSON.stringify({
-          Records: ids.map((id) => ({ dynamodb: { Keys: { pk: { S: `USER#${id}` } } } })),
-        }),
+  test("everywhere else what names the user is removed and counted, and what names others stays", async () => {
+    await storeAll();
+    fixture.sweeps.deadLetters = true;
+    const { deadLetters, overflow, failures, archive, archivedDeadLetters, put, system, table } = fixture;
+    const { user, account, other } = fixture;
+    const task = (subject: Subject) =>
+      writeTask(documentTask(subject, { endpoint: "income" }, 1, { cause: "e.1" }));
+    const names = ["large", "unreferenced", "upper", "others", "others of nobody"];
+    const [large, unreferenced, upper] = [user.id, user.id, user.id.toUpperCase()].map(payload);
+    const bodiesPut = [
+      large,
+      unreferenced,
+      Buffer.from(upper ?? "").toString("base64"),
+      payload("x"),
+      payload("y"),
+    ];
+    for (const [index, name] of names.entries())
+      await put(overflow.name, `bodies/users/${name}`, bodiesPut[index] ?? "");
+    const others = [inText("somebody else"), largeBody("others"), "no envelope"];
+    const inBase64 = Buffer.from(payload(user.id)).toString("base64");
+    const own = [inText(user.id), envelope({ type: "base64", base64: inBase64 }), largeBody("large")];
+    for (const body of [...own, ...others]) await system.send(deadLetters.users, body);
+    for (const subject of [account, other]) await system.send(deadLetters.fetch, task(subject));
+    const message = JSON.stringify({ subject: `account/${account.id}/income` });
+    await system.send(deadLetters["subscriber/all"], message);
+    for (const [messageId, subject] of [
+      ["m-1", account],
+      ["m-2", other],
+    ] as const)
+      await archivedDeadLetters.put("fetch", {
+        messageId,
+        sentAt: erasedAt,
+        receives: 1,
+        body: task(subject),
       });
+    await put(failures.name, "aws/lambda/mixed", givenUp("somebody", user.id, "else"));
+    await put(failures.name, "aws/lambda/own", givenUp(user.id, user.id));
+    await put(failures.name, "aws/lambda/others", givenUp("somebody"));
+    await put(failures.name, "aws/lambda/unknown", `{"in": "another form", "of": "${user.id}"}`);
+    for (const [sk, replay] of Object.entries({
+      "of-the-user": { subject: user },
+      "come-so-far": { after: { pk: `USER#${user.id}`, sk: "STATE" } },
+      "of-another": { subject: other },
+    })) {
+      const Item = marshall({ pk: "REPLAY", sk, replay });
+      await system.dynamodb.send(new PutItemCommand({ TableName: table.name, Item }));
+    }
 
-    test("lose the records of the user, and keep those of others", async () => {
-      const { failures, put } = fixture;
-      await put(failures.name, "aws/lambda/mixed", givenUp("somebody", fixture.user.id, "else"));
-      await put(failures.name, "aws/lambda/own", givenUp(fixture.user.id, fixture.user.id));
-      await put(failures.name, "aws/lambda/others", givenUp("somebody"));
-      await put(failures.name, "aws/lambda/unknown", `{"in": "another form", "of": "${fixture.user.id}"}`);
-      await erase(fixture.user);
-      expect((await failures.keys()).toSorted()).toEqual(["aws/lambda/mixed", "aws/lambda/others"]);
-      expect((await failures.bytes("aws/lambda/mixed")).toString()).toBe(givenUp("somebody", "else"));
-      expect((await failures.bytes("aws/lambda/others")).toString()).toBe(givenUp("somebody"));
-      expect((await report())?.removed).toEqual({ "undelivered changes": 4 });
+    await erase(user);
+
+    expect((await report())?.removed).toMatchObject({
+      "dead letters of users": 3,
+      "dead letters of fetch": 2,
+      "dead letters of subscriber/all": 1,
+      "bodies found by content": 3,
+      "undelivered changes": 4,
+      replays: 2,
     });
-  });
-
-  test("replays that name the user or have come to the user's records are removed", async () => {
-    const put = (sk: string, replay: object) =>
-      fixture.system.dynamodb.send(
-        new PutItemCommand({
-          TableName: fixture.table.name,
-          Item: marshall({ pk: "REPLAY", sk, replay }),
-        }),
-      );
-    await put("of-the-user", { subject: fixture.user });
-    await put("come-so-far", { after: { pk: `USER#${fixture.user.id}`, sk: "STATE" } });
-    await put("of-another", { subject: fixture.other });
-    await erase(fixture.user);
-    expect((await fixture.table.items("REPLAY")).map(({ sk }) => sk)).toEqual(["of-another"]);
-    expect((await report())?.removed).toEqual({ replays: 2 });
+    const left = async (url: string) => (await system.drain(url)).map(({ Body = "" }) => Body).toSorted();
+    expect(await left(deadLetters.users)).toEqual(others.toSorted());
+    expect(await left(deadLetters.fetch)).toEqual([task(other)]);
+    expect(await left(deadLetters["subscriber/all"])).toEqual([]);
+    expect(await archive.keys()).toEqual([expect.stringContaining("m-2")]);
+    expect(await bodies()).toEqual(["bodies/users/others", "bodies/users/others of nobody"]);
+    expect((await failures.keys()).toSorted()).toEqual(["aws/lambda/mixed", "aws/lambda/others"]);
+    expect((await failures.bytes("aws/lambda/mixed")).toString()).toBe(givenUp("somebody", "else"));
+    expect((await failures.bytes("aws/lambda/others")).toString()).toBe(givenUp("somebody"));
+    expect((await table.items("REPLAY")).map(({ sk }) => sk)).toEqual(["of-another"]);
   });
 });

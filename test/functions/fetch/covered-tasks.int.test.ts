@@ -42,84 +42,49 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
     });
   });
 
-  describe("that were covered before", () => {
-    test("does not call again for a message that is delivered twice, however new its task is", async () => {
-      fixture.remote.answer = () => ({ text: "[1]" });
-      await fixture.tasks.send([read(income, -1)]);
-      // Its deletion is lost, after the call and the write.
-      const handler = fetcherOf();
-      await fixture.tasks.deliver(async (event, context) => {
-        await handler(event, context);
-        return { batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
-      }, seenNow());
-      expect(await fixture.performAgain()).toMatchObject({ left: [] });
-      expect(calls()).toHaveLength(1);
-      expect(codes()).toEqual(["TASK_SKIPPED"]);
-    });
+  test("that were covered before does not call again for a message that is delivered twice, however new its task is", async () => {
+    fixture.remote.answer = () => ({ text: "[1]" });
+    await fixture.tasks.send([read(income, -1)]);
+    // Its deletion is lost, after the call and the write.
+    const handler = fetcherOf();
+    await fixture.tasks.deliver(async (event, context) => {
+      await handler(event, context);
+      return { batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+    }, seenNow());
+    expect(await fixture.performAgain()).toMatchObject({ left: [] });
+    expect(calls()).toHaveLength(1);
+    expect(codes()).toEqual(["TASK_SKIPPED"]);
   });
 
-  describe("with a failed write", () => {
-    const lost = async (outcome: "before" | "after") => {
-      let isFirst = true;
-      return fixture.system.intercept(async ({ action }, phase) => {
-        if (action !== "dynamodb:BatchExecuteStatement" || phase !== outcome || !isFirst) return undefined;
-        isFirst = false;
-        return { status: 400, errorType: "SomeException", message: "injected by the test" };
-      });
+  test("is done if only the response to a write was lost: the document shows that its messages are covered", async () => {
+    let isFirst = true;
+    const working = fixture.system.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:BatchExecuteStatement" || phase !== "after" || !isFirst) return undefined;
+      isFirst = false;
+      return { status: 400, errorType: "SomeException", message: "injected by the test" };
+    });
+    fixture.remote.answer = () => ({ text: "[1]" });
+    expect(await perform(read(income, 0))).toEqual([]);
+    working();
+    expect(codes()).toEqual(["TASK_DONE"]);
+    expect(await content()).toBe("[1]");
+    expect(calls()).toHaveLength(1);
+  });
+
+  test("with a write that another was faster than is invisible for two seconds if another call's write does not cover it, then called again", async () => {
+    fixture.remote.answer = async (_, count) => {
+      if (count === 1) await stored("[2]", 30);
+      return { text: `[${count}]` };
     };
-
-    test("is done if only the response was lost: the document shows that its messages are covered", async () => {
-      const working = await lost("after");
-      fixture.remote.answer = () => ({ text: "[1]" });
-      expect(await perform(read(income, 0))).toEqual([]);
-      working();
-      expect(codes()).toEqual(["TASK_DONE"]);
-      expect(await content()).toBe("[1]");
-      expect(calls()).toHaveLength(1);
-    });
-
-    test("is retried if nothing was written", async () => {
-      const working = await lost("before");
-      fixture.remote.answer = () => ({ text: "[1]" });
-      expect(await perform(read())).toHaveLength(1);
-      working();
-      expect(codes()).toEqual(["TASK_POSTPONED"]);
-      expect(await document()).toBeUndefined();
-      expect(await fixture.performAgain()).toMatchObject({ left: [] });
-      expect(await content()).toBe("[1]");
-    });
-
-    /**
-     * Writes another call for the document while the provider answers.
-     * @param secondsAgo time of that call
-     */
-    const overtaken = (secondsAgo: number) => {
-      fixture.remote.answer = async (_, count) => {
-        if (count === 1) await stored("[2]", secondsAgo);
-        return { text: `[${count}]` };
-      };
-    };
-
-    test("is done if another call's write covers it", async () => {
-      overtaken(0);
-      expect(await perform(read())).toEqual([]);
-      expect(codes()).toEqual(["TASK_DONE"]);
-      expect(await content()).toBe("[2]");
-      expect(calls()).toHaveLength(1);
-    });
-
-    test("is invisible for two seconds if another call's write does not cover it, then called again", async () => {
-      overtaken(30);
-      expect(await perform([read(), read()])).toHaveLength(2);
-      expect(fixture.postponed()).toEqual(
-        [1, 2].map(() => ({ delayInSeconds: 2, reason: "the document was written by another call" })),
-      );
-      expect(await fixture.tasks.depth()).toMatchObject({ visible: 0, hidden: 2 });
-      expect(await content()).toBe("[2]");
-      fixture.remote.answer = () => ({ text: "[3]" });
-      expect(await fixture.performAgain()).toMatchObject({ left: [] });
-      expect(await content()).toBe("[3]");
-    });
+    expect(await perform([read(), read()])).toHaveLength(2);
+    expect(fixture.postponed()).toEqual(
+      [1, 2].map(() => ({ delayInSeconds: 2, reason: "the document was written by another call" })),
+    );
+    expect(await fixture.tasks.depth()).toMatchObject({ visible: 0, hidden: 2 });
+    expect(await content()).toBe("[2]");
+    fixture.remote.answer = () => ({ text: "[3]" });
+    expect(await fixture.performAgain()).toMatchObject({ left: [] });
+    expect(await content()).toBe("[3]");
   });
 
   describe("of erased subjects", () => {
@@ -274,26 +239,24 @@ await describeOnTables("the fetcher, with tasks that a call covers,", (tables) =
     });
   });
 
-  describe("by clocks", () => {
-    test.each([-1, 1])(
-      "of which the function's own is wrong by an hour (%d) decides and stores the same",
-      async (hours) => {
-        fixture.remote.answer = () => ({ text: "[1]" });
-        const clock = serviceClock(fixture.system.dynamodb);
-        const now = () => new Date(Date.now() + hours * 3_600_000);
-        const before = Math.floor(Date.now() / 1000) * 1000;
-        fixture.clock = new Date();
-        // Times of the engines themselves: when messages were sent and first received, and DynamoDB's date.
-        await fixture.tasks.send([read(income, 0)]);
-        await fixture.tasks.deliver(fetcherOf(provider, { clock, now }));
-        const { asOf = 0 } = (await document()) ?? {};
-        expect(asOf).toBeGreaterThanOrEqual(before);
-        expect(asOf).toBeLessThanOrEqual(Date.now());
-        await fixture.tasks.send([read(income, 10)]);
-        await fixture.tasks.deliver(fetcherOf(provider, { clock, now }));
-        expect(codes()).toEqual(["TASK_SKIPPED"]);
-        expect(calls()).toHaveLength(1);
-      },
-    );
-  });
+  test.each([-1, 1])(
+    "by clocks of which the function's own is wrong by an hour (%d) decides and stores the same",
+    async (hours) => {
+      fixture.remote.answer = () => ({ text: "[1]" });
+      const clock = serviceClock(fixture.system.dynamodb);
+      const now = () => new Date(Date.now() + hours * 3_600_000);
+      const before = Math.floor(Date.now() / 1000) * 1000;
+      fixture.clock = new Date();
+      // Times of the engines themselves: when messages were sent and first received, and DynamoDB's date.
+      await fixture.tasks.send([read(income, 0)]);
+      await fixture.tasks.deliver(fetcherOf(provider, { clock, now }));
+      const { asOf = 0 } = (await document()) ?? {};
+      expect(asOf).toBeGreaterThanOrEqual(before);
+      expect(asOf).toBeLessThanOrEqual(Date.now());
+      await fixture.tasks.send([read(income, 10)]);
+      await fixture.tasks.deliver(fetcherOf(provider, { clock, now }));
+      expect(codes()).toEqual(["TASK_SKIPPED"]);
+      expect(calls()).toHaveLength(1);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { readinessRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { type FetchTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
+import { stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import type { Failures } from "../../../domain/readiness/readiness.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
@@ -52,24 +52,13 @@ await describeOnTables("the fetcher", (tables) => {
       expect(requests("ChangeMessageVisibilityBatch") - before).toBe(1);
     });
 
-    test.each([
-      [
-        "at receive 990",
-        { receives: 990, sentAt: new Date(noon.getTime() - day) },
-        "990 attempts in 24 hours",
-      ],
-      [
-        "after 13 days",
-        { receives: 3, sentAt: new Date(noon.getTime() - 13 * day) },
-        "3 attempts in 312 hours",
-      ],
-    ])("is given up %s, before SQS would, as it came and with the reason", async (_, seen, after) => {
+    test("is given up at receive 990, before SQS would, as it came and with the reason", async () => {
       fixture.remote.answer = () => 503;
       const task = read();
+      const seen = { receives: 990, sentAt: new Date(noon.getTime() - day) };
       expect(await perform(task, provider, seen)).toEqual([]);
-      expect(await deadLetters()).toEqual([
-        { body: writeTask(task), reason: `the provider answered 503; given up after ${after}` },
-      ]);
+      const reason = "the provider answered 503; given up after 990 attempts in 24 hours";
+      expect(await deadLetters()).toEqual([{ body: writeTask(task), reason }]);
       expect(codes()).toEqual(["MESSAGE_REJECTED"]);
       expect(await fixture.document()).toBeUndefined();
     });
@@ -87,25 +76,29 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await deadLetters()).toHaveLength(3);
     });
 
-    test("stays in its queue while its dead-letter queue can't be written to", async () => {
-      fixture.remote.answer = () => 400;
+    test.each([
+      ["its dead-letter queue can't be written to", 400, "sqs:SendMessageBatch"],
+      ["its visibility cannot be changed", 503, "sqs:ChangeMessageVisibilityBatch"],
+    ])("stays in its queue while %s", async (_, status, action) => {
+      fixture.remote.answer = () => status;
       const task = read();
       await fixture.tasks.send([task]);
-      const working = fixture.system.fail("sqs:SendMessageBatch");
+      const working = fixture.system.fail(action);
       expect(await fixture.tasks.deliver(fetcherOf(), seenNow())).toMatchObject({ left: [writeTask(task)] });
       working();
       expect(codes()).toEqual(["MESSAGE_FAILED"]);
       expect(await deadLetters()).toEqual([]);
     });
-
-    test("stays in its queue if its visibility cannot be changed", async () => {
-      fixture.remote.answer = () => 503;
-      const working = fixture.system.fail("sqs:ChangeMessageVisibilityBatch");
-      expect(await perform(read())).toHaveLength(1);
-      working();
-      expect(codes()).toEqual(["MESSAGE_FAILED"]);
-    });
   });
+
+  const readiness = () => {
+    const { dynamodb } = fixture.system;
+    const { name } = fixture.table;
+    return readinessRecords(batchingReader(dynamodb, name), batchingWriter(dynamodb, name));
+  };
+  /** A fetcher of a stage whose accounts wait for `income`. */
+  const awaiting = () =>
+    fetcherOf(provider, { readiness: { endpoints: ["income"], markFailure: readiness().markFailure } });
 
   test.each<[string, { endpoint: string; status: number; receives?: number; since?: number }, Failures]>([
     ["is retried", { endpoint: "income", status: 503, receives: 2 }, {}],
@@ -116,34 +109,23 @@ await describeOnTables("the fetcher", (tables) => {
   ])(
     "a task that %s is the reason of an incomplete account",
     async (_, { endpoint, status, receives = 1, since = 0 }, expected) => {
-      const { dynamodb } = fixture.system;
-      const readKey = batchingReader(dynamodb, fixture.table.name);
-      const records = readinessRecords(readKey, batchingWriter(dynamodb, fixture.table.name));
       const begun = {
         ...{ subject: fixture.subject, version: 1, stateVersion: 1, isConnected: true, isConfirmed: true },
         ...{ since: noon.getTime() + since, deadline: noon.getTime() + day },
         ...{ endpoints: ["income"], readings: {} },
       };
-      await records.update(fixture.subject, async () => begun);
+      await readiness().update(fixture.subject, async () => begun);
       fixture.remote.answer = () => status;
       await fixture.tasks.send([read({ endpoint })]);
-      const { markFailure } = records;
-      const awaiting = fetcherOf(provider, { readiness: { endpoints: ["income"], markFailure } });
-      await fixture.tasks.deliver(awaiting, seenNow({ receives }));
-      expect(await records.failures(fixture.subject, begun)).toEqual({ income: expected.income });
+      await fixture.tasks.deliver(awaiting(), seenNow({ receives }));
+      expect(await readiness().failures(fixture.subject, begun)).toEqual({ income: expected.income });
     },
   );
 
   test("a failed task creates no readiness for an account without one, such as an erased account", async () => {
-    const { dynamodb } = fixture.system;
-    const write = batchingWriter(dynamodb, fixture.table.name);
-    const { markFailure } = readinessRecords(batchingReader(dynamodb, fixture.table.name), write);
     fixture.remote.answer = () => 400;
     await fixture.tasks.send([read()]);
-    await fixture.tasks.deliver(
-      fetcherOf(provider, { readiness: { endpoints: ["income"], markFailure } }),
-      seenNow(),
-    );
+    await fixture.tasks.deliver(awaiting(), seenNow());
     expect((await fixture.table.all()).filter(({ sk }) => sk === "READINESS")).toEqual([]);
     expect(await deadLetters()).toHaveLength(1);
   });
@@ -206,15 +188,14 @@ await describeOnTables("the fetcher", (tables) => {
   );
 
   test("a task that the provider answers with 400 is given up at once", async () => {
-    const status = 400;
     await put();
-    fixture.remote.answer = () => status;
-    const states = (["startFetch", "fetchState"] as const).map((task) =>
-      stateTask(task, fixture.subject, 1, {}),
+    fixture.remote.answer = () => 400;
+    const stateTasks = (["startFetch", "fetchState"] as const).map((type) =>
+      stateTask(type, fixture.subject, 1, {}),
     );
-    const tasks: FetchTask[] = [read(), ...states];
+    const tasks = [read(), ...stateTasks];
     expect(await perform(tasks, started)).toEqual([]);
-    const reason = `the provider answered ${status}`;
+    const reason = "the provider answered 400";
     expect(await deadLetters()).toMatchObject(tasks.map(() => ({ reason })));
     expect(calls()).toHaveLength(3);
   });

@@ -4,23 +4,10 @@ import type { Content } from "../../../adapters/dynamodb/documents.ts";
 import { failureOf, permanent, retryable, waiting } from "../../../domain/core/failures.ts";
 import { dataIn } from "../../../domain/fetch/answer.ts";
 import { type PartialList, type Reading, readPages } from "../../../functions/fetch/read-pages.ts";
+import { provider } from "../support/fetcher-settings.ts";
 
-type Fault =
-  | "none"
-  | "503"
-  | "no rate"
-  | "no time"
-  | "kept nothing"
-  | "lost what was kept"
-  | "cursor refused";
-const faults: readonly Fault[] = [
-  "503",
-  "no rate",
-  "no time",
-  "kept nothing",
-  "lost what was kept",
-  "cursor refused",
-];
+const faults = ["503", "no rate", "no time", "kept nothing", "lost what was kept", "cursor refused"] as const;
+type Fault = "none" | (typeof faults)[number];
 /** Faults after which pages are read again. */
 const costly = new Set<Fault>(["kept nothing", "lost what was kept", "cursor refused"]);
 
@@ -58,17 +45,9 @@ class Simulation {
     let calls = 0;
     return {
       provider: {
-        paths: {
-          read: "/list",
-          readCompany: "/",
-          account: "/",
-          companyAccount: "/",
-          users: "/",
-          refresh: "/",
-        },
-        paging: { by: "cursor", items: "data", next: "next", parameter: "c", maxPages: 100 },
-        timeouts: { connectSeconds: 1, headersSeconds: 1, bodySeconds: 1 },
-        maxDataBytes: 1_000_000,
+        ...provider,
+        paths: { ...provider.paths, read: "/list" },
+        paging: { ...provider.paging, parameter: "c", maxPages: 100 },
       },
       client: {
         call: async ({ path }) => {

@@ -11,7 +11,7 @@ import {
 } from "../../../domain/core/failures.ts";
 import { documentTask, giveUpLimits, writeTask } from "../../../domain/fetch/task.ts";
 import type { FetcherDependencies } from "../../../functions/fetch/fetch-document.ts";
-import { decideRetry } from "../../../functions/fetch/fetcher.ts";
+import { CountdownLatch, decideRetry } from "../../../functions/fetch/fetcher.ts";
 import { sqsEvent } from "../support/lambda.ts";
 
 const now = Date.parse("2026-11-21T12:00:00Z");
@@ -86,11 +86,6 @@ describe("a task that failed", () => {
 
 describe("a task for which the provider is not ready", () => {
   const unready = (seconds?: number) => notReady("the provider answered 202: not ready", seconds).failure;
-
-  it("waits with the backoff by default", () => {
-    expect([1, 2, 3].map((receives) => secondsOn(unready(), { random: 1, receives }))).toEqual([4, 8, 16]);
-    expect(secondsOn(unready(), { receives: 500, random: 0 })).toBe(900);
-  });
 
   it("waits for as long as requested, never less, and hardly longer", () => {
     for (const receives of [1, 10, 20]) {
@@ -193,5 +188,48 @@ describe("the limits", () => {
         expect(seconds).toBeGreaterThanOrEqual(Math.min(885, asked));
       }),
     );
+  });
+});
+
+/** Callers of one latch, and the released ones in order. */
+function latchOf(count: number) {
+  const released: number[] = [];
+  const latch = new CountdownLatch(Array.from({ length: count }, (_, caller) => caller));
+  const wait = (caller: number, maxMillis = 3_600_000) =>
+    latch.wait(caller, maxMillis).then(() => released.push(caller));
+  return { released, wait, countDown: (caller: number) => latch.countDown(caller) };
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("a countdown latch", () => {
+  it("holds callers until all of them wait", async () => {
+    const { released, wait } = latchOf(3);
+    const early = [wait(2), wait(0)];
+    await turn();
+    expect(released).toEqual([]);
+    await Promise.all([...early, wait(1)]);
+    expect(released).toEqual([2, 0, 1]);
+  });
+
+  it("does not wait for a caller that counted down", async () => {
+    const { released, wait, countDown } = latchOf(2);
+    const held = wait(0);
+    countDown(1);
+    await held;
+    expect(released).toEqual([0]);
+  });
+
+  it("does not hold a single caller", async () => {
+    const { released, wait } = latchOf(1);
+    await wait(0);
+    expect(released).toEqual([0]);
+  });
+
+  it("holds callers for the maximum time only; a slower one then waits for nobody", async () => {
+    const { released, wait } = latchOf(3);
+    await Promise.all([wait(0, 0), wait(1, 0)]);
+    expect(released).toEqual([0, 1]);
+    await wait(2);
+    expect(released).toEqual([0, 1, 2]);
   });
 });

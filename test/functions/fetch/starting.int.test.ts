@@ -85,14 +85,6 @@ await describeOnTables("the fetcher", (tables) => {
       expect(codes()).toEqual(["TASK_DONE"]);
       expect(await fixture.checks.depth()).toMatchObject({ delayed: 1 });
     });
-
-    test("whose check can't be sent is retried", async () => {
-      fixture.remote.answer = () => ({ status: 202, json: {} });
-      const working = fixture.system.fail("sqs:SendMessageBatch", fixture.checks.queue.url.split("/").at(-1));
-      expect(await perform(start(), started)).toHaveLength(1);
-      working();
-      expect(codes()).toEqual(["TASK_POSTPONED"]);
-    });
   });
 
   describe("a start that was called", () => {

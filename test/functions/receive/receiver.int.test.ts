@@ -79,25 +79,26 @@ describe("an authentic webhook", () => {
   });
 });
 
-describe("another method has no effect, and is answered with what is allowed:", () => {
-  test.each<[string, boolean, number, string]>([
-    ["GET", false, 405, "POST, PUT, OPTIONS"],
-    ["HEAD", false, 405, "POST, PUT, OPTIONS"],
-    ["OPTIONS", false, 204, "POST, PUT, OPTIONS"],
-    ["DELETE", false, 405, "POST, PUT, OPTIONS"],
-    ["GET", true, 200, "POST, PUT, GET, HEAD, OPTIONS"],
-    ["HEAD", true, 200, "POST, PUT, GET, HEAD, OPTIONS"],
-    ["OPTIONS", true, 204, "POST, PUT, GET, HEAD, OPTIONS"],
-    ["DELETE", true, 405, "POST, PUT, GET, HEAD, OPTIONS"],
-    ["PATCH", true, 405, "POST, PUT, GET, HEAD, OPTIONS"],
-  ])("%s, with webhooks.answerProbes %s: %s", async (method, answersProbes, statusCode, allow) => {
+test.each<[string, boolean, number, string]>([
+  ["GET", false, 405, "POST, PUT, OPTIONS"],
+  ["HEAD", false, 405, "POST, PUT, OPTIONS"],
+  ["OPTIONS", false, 204, "POST, PUT, OPTIONS"],
+  ["DELETE", false, 405, "POST, PUT, OPTIONS"],
+  ["GET", true, 200, "POST, PUT, GET, HEAD, OPTIONS"],
+  ["HEAD", true, 200, "POST, PUT, GET, HEAD, OPTIONS"],
+  ["OPTIONS", true, 204, "POST, PUT, GET, HEAD, OPTIONS"],
+  ["DELETE", true, 405, "POST, PUT, GET, HEAD, OPTIONS"],
+  ["PATCH", true, 405, "POST, PUT, GET, HEAD, OPTIONS"],
+])(
+  "another method has no effect, and is answered with what is allowed: %s, with webhooks.answerProbes %s: %s",
+  async (method, answersProbes, statusCode, allow) => {
     const receive = receiverOf("accounts", { answersProbes });
     for (const headers of [{}, { [secretHeader]: goodSecret }])
       expect(await call(receive, { method, headers })).toMatchObject({ statusCode, headers: { allow } });
     await expectNothingKept();
     expect(fixture.logged).toBe("");
-  });
-});
+  },
+);
 
 describe("a webhook is answered with 503, so that the provider sends it again, where", () => {
   test.each<[string, unknown]>([

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { orphans } from "../../../adapters/dynamodb/orphans.ts";
-import { waiting } from "../../../domain/core/failures.ts";
 import { applyEvent, applyProviderAnswer } from "../../../domain/state/state.ts";
 import { eventOf } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { day, factsOf, hour, reconcilerFixture } from "../support/reconciler-fixture.ts";
+import { day, factsOf, hour, permits, reconcilerFixture } from "../support/reconciler-fixture.ts";
 
 await describeOnTables("accounts that the provider's lists omit", (tables) => {
   const fixture = reconcilerFixture(tables);
@@ -27,6 +26,13 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
   async function tickAfter(hours: number, tick = tickOf(), event: object = {}) {
     fixture.time += hours * hour;
     return tick(60_000, event);
+  }
+
+  /** The account is missing in two scheduled runs. */
+  async function omitTwice(): Promise<void> {
+    fixture.sandbox.deleteAccount(gone);
+    await tickOf()();
+    await tickAfter(24);
   }
 
   beforeEach(async () => {
@@ -61,9 +67,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
   });
 
   test("are deleted after two scheduled runs in a row and a 404 six hours later, and reported once", async () => {
-    fixture.sandbox.deleteAccount(gone);
-    await tickOf()();
-    await tickAfter(24);
+    await omitTwice();
     await tickAfter(5.9);
     expect(await fed()).toEqual([]);
     expect(calls(/\/accounts\/[^/]+$/)).toEqual([]);
@@ -146,9 +150,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     ["401 for both attempts", { status: 401, times: 2 }],
     ["maintenance", { effect: "maintenance" }],
   ])("are checked again if the answer does not contain them: %s", async (_, fault) => {
-    fixture.sandbox.deleteAccount(gone);
-    await tickOf()();
-    await tickAfter(24);
+    await omitTwice();
     fixture.sandbox.fault({ ...fault, path: "/accounts/[^/]+$" });
     await tickAfter(6);
     expect(fixture.entries).toContainEqual(
@@ -160,12 +162,8 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
   });
 
   test("are checked in a later tick if the rate is used up", async () => {
-    fixture.sandbox.deleteAccount(gone);
-    await tickOf()();
-    await tickAfter(24);
-    const permit = async (): Promise<undefined> => {
-      throw waiting("the provider's rate is used up", 1);
-    };
+    await omitTwice();
+    const { permit } = permits(0);
     expect(await tickAfter(6, tickOf({ permit }))).toMatchObject({ outcome: "paused" });
     expect(await fed()).toEqual([]);
     await tickAfter(1);
@@ -200,9 +198,7 @@ await describeOnTables("accounts that the provider's lists omit", (tables) => {
     });
 
     test("can all be reverted, later if the event of the deletion has not taken effect yet", async () => {
-      fixture.sandbox.deleteAccount(gone);
-      await tickOf()();
-      await tickAfter(24);
+      await omitTwice();
       await tickAfter(6);
       await fed();
       const undelete = () => tickAfter(0, tickOf(), { restore: "all" });

@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { waiting } from "../../../domain/core/failures.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import {
   accountsPath,
@@ -13,6 +11,7 @@ import {
   hour,
   missingAccounts,
   missingUsers,
+  permits,
   reconcilerFixture,
 } from "../support/reconciler-fixture.ts";
 
@@ -27,7 +26,7 @@ function heapInMegabytes(): number {
 
 await describeOnTables("the reconciler", (tables) => {
   const fixture = reconcilerFixture(tables);
-  const { tickOf, codes, calls, fed, learnAll, readAt, tasks } = fixture;
+  const { tickOf, scripted, codes, calls, fed, learnAll, readAt, tasks } = fixture;
 
   describe("a list in pages", () => {
     const paged = (items: number) => ({
@@ -71,18 +70,16 @@ await describeOnTables("the reconciler", (tables) => {
       test("of 1,000 users and 100 MB is kept in memory a page at a time", async () => {
         const pages = 10;
         const heaps: number[] = [];
-        const remote = await startTestProvider();
-        remote.answer = ({ path }) => {
+        const remote = await scripted(({ path }) => {
           heaps.push(heapInMegabytes());
-          const page = Number(new URL(path, remote.url).searchParams.get("cursor") ?? 0);
+          const page = Number(new URL(path, "http://provider").searchParams.get("cursor") ?? 0);
           const data = Array.from({ length: 100 }, (_, index) => ({
             id: `u-${page}-${index}`,
             padding: "x".repeat(100_000),
           }));
           return { json: { data, next: page < pages - 1 ? page + 1 : null } };
-        };
+        });
         await tickOf({ baseUrl: remote.url, ids: "any", provider: { paths: {} } })();
-        await remote.close();
         expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 1_000, missing: 1_000 }]);
         expect(heaps).toHaveLength(pages);
         expect(Math.max(...heaps) - (heaps[0] ?? 0)).toBeLessThan(60);
@@ -90,14 +87,12 @@ await describeOnTables("the reconciler", (tables) => {
   });
 
   test("a list of interface 0.5 is read from `data`, and its size does not matter", async () => {
-    const remote = await startTestProvider();
-    onTestFinished(remote.close);
     const [one, two, account] = [randomUUID(), randomUUID(), randomUUID()];
-    remote.answer = ({ path }) => {
+    const remote = await scripted(({ path }) => {
       const owned = path.includes(one) ? [{ id: account, user_id: one, connected: true }] : [];
       const data = path.endsWith("/users") ? [{ id: one }, { id: two }] : owned;
       return { json: { data, size: data.length } };
-    };
+    });
     await tickOf({ baseUrl: remote.url })();
     expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 2, missing: 3 }]);
     const messages = factsOf(await fed());
@@ -129,18 +124,14 @@ await describeOnTables("the reconciler", (tables) => {
       async (status, reason) => {
         const { users } = await fixture.sandbox.createUsers(3);
         fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status, times: 100 });
-        let left = Number.POSITIVE_INFINITY;
-        const permit = async (): Promise<undefined> => {
-          left -= 1;
-          if (left < 0) throw waiting("the provider's rate is used up", 1);
-        };
-        const tick = tickOf({ permit });
+        const rate = permits(Number.POSITIVE_INFINITY);
+        const tick = tickOf({ permit: rate.permit });
         await tick();
         for (let ticks = 0; ticks < 5; ticks += 1) {
-          left = 1;
+          rate.left = 1;
           await tick();
         }
-        left = Number.POSITIVE_INFINITY;
+        rate.left = Number.POSITIVE_INFINITY;
         for (let ticks = 0; ticks < 3; ticks += 1) await tick();
         expect(new Set(codes())).toEqual(new Set(["RECONCILIATION_PAUSED"]));
         expect(calls(/accounts/)).toHaveLength(1 + 4);
@@ -185,9 +176,8 @@ await describeOnTables("the reconciler", (tables) => {
     });
 
     test("that is not ready yet is not asked for again earlier than the provider says, in any tick", async () => {
-      const remote = await startTestProvider();
       const notReady = { status: 202, headers: { "retry-after": "3600" } };
-      remote.answer = (_, count) => (count === 1 ? notReady : { json: [] });
+      const remote = await scripted((_, count) => (count === 1 ? notReady : { json: [] }));
       const tick = tickOf({ baseUrl: remote.url, provider: { paths: {} } });
       for (const minutes of [0, 5, 54]) {
         fixture.time += minutes * 60_000;
@@ -196,13 +186,11 @@ await describeOnTables("the reconciler", (tables) => {
       expect(remote.requests).toHaveLength(1);
       fixture.time += 2 * 60_000;
       expect(await tick()).toMatchObject({ outcome: "done" });
-      await remote.close();
     });
 
     test("among a page's items is skipped, counted and reported; a page without a readable item ends the run", async () => {
-      const remote = await startTestProvider();
-      const [one, two] = [randomUUID(), randomUUID()];
-      remote.answer = () => ({ json: [{ id: one }, { name: "no id" }, { id: two }] });
+      const listed = [{ id: randomUUID() }, { name: "no id" }, { id: randomUUID() }];
+      const remote = await scripted(() => ({ json: listed }));
       const tick = tickOf({ baseUrl: remote.url, provider: { paths: {} } });
       await tick();
       expect(fixture.entries).toMatchObject([
@@ -213,14 +201,14 @@ await describeOnTables("the reconciler", (tables) => {
       fixture.time += day;
       await expect(tick()).rejects.toThrow("reconcile.users.id: finds nothing in a listed item");
       expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILIATION_FAILED" });
-      await remote.close();
     });
 
     test("that goes on in a way that the settings do not name skips a user, or ends the run", async () => {
-      const remote = await startTestProvider();
       const id = randomUUID();
       const reason = expect.stringMatching(/^provider.paging.next: finds nothing .* has_more /);
-      remote.answer = ({ path }) => ({ json: { data: [{ id }], has_more: path.includes(id) } });
+      const remote = await scripted(({ path }) => ({
+        json: { data: [{ id }], has_more: path.includes(id) },
+      }));
       await tickOf({ baseUrl: remote.url })();
       expect(fixture.entries).toMatchObject([
         { code: "RECONCILIATION_SKIPPED", subject: { kind: "user", id }, reason },
@@ -230,7 +218,6 @@ await describeOnTables("the reconciler", (tables) => {
       fixture.time += day;
       await expect(tickOf({ baseUrl: remote.url })()).rejects.toThrow("provider.paging.next");
       expect(fixture.entries.at(-1)).toEqual({ code: "RECONCILIATION_FAILED", reason });
-      await remote.close();
     });
 
     test("about a user that the provider no longer knows does not affect the accounts", async () => {

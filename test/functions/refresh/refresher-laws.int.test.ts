@@ -1,21 +1,16 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { decodeJwt, SignJWT } from "jose";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
-import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
+import { startTestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
 import { refresherOf } from "../support/refresher-fixture.ts";
 
-let system: TestSystem;
-let remote: TestProvider;
-
-beforeAll(async () => {
-  [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);
-});
+const [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);
 afterAll(() => Promise.all([system.close(), remote.close()]));
 
 /** A run, with an action at one of its calls to Secrets Manager. */

@@ -114,23 +114,21 @@ describe("a new token that can't be tried, for data paths fail", () => {
   });
 });
 
-describe("two refreshers at once", () => {
-  test("that get the very same token end with it, and leave nothing to do", async () => {
-    await withSecret({ token: await tokenOf(9, 1) });
-    const same = await tokenOf(0, 10);
-    const bothAsked = Promise.withResolvers<void>();
-    let asked = 0;
-    fixture.onRefresh = async () => {
-      asked += 1;
-      if (asked === 2) bothAsked.resolve();
-      await bothAsked.promise;
-      return { json: { token: same } };
-    };
-    await Promise.all([newRun()(), newRun()()]);
-    expect(await currentToken()).toBe(same);
-    await newRun()();
-    expect(codes()).toEqual(["TOKEN_KEPT"]);
-  });
+test("two refreshers at once that get the very same token end with it, and leave nothing to do", async () => {
+  await withSecret({ token: await tokenOf(9, 1) });
+  const same = await tokenOf(0, 10);
+  const bothAsked = Promise.withResolvers<void>();
+  let asked = 0;
+  fixture.onRefresh = async () => {
+    asked += 1;
+    if (asked === 2) bothAsked.resolve();
+    await bothAsked.promise;
+    return { json: { token: same } };
+  };
+  await Promise.all([newRun()(), newRun()()]);
+  expect(await currentToken()).toBe(same);
+  await newRun()();
+  expect(codes()).toEqual(["TOKEN_KEPT"]);
 });
 
 const propose = (token: string) => proposeByHand(fixture.system.secretsManager, fixture.secretId, token);

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { listWebhooks } from "../../../functions/register/list-webhooks.ts";
-import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 
 const ownWebhooks: readonly OwnWebhook[] = [
@@ -13,10 +13,7 @@ const ownWebhooks: readonly OwnWebhook[] = [
 ];
 const deployed = (kind: string) => `https://api.example/webhooks/${kind}`;
 
-let remote: TestProvider;
-beforeAll(async () => {
-  remote = await startTestProvider();
-});
+const remote = await startTestProvider();
 afterAll(() => remote.close());
 beforeEach(() => {
   remote.requests.length = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
@@ -8,12 +8,8 @@ import { webhookKinds } from "../../../domain/event/events.ts";
 import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { registrar } from "../../../functions/register/registrar.ts";
-import {
-  type ProviderAnswer,
-  startTestProvider,
-  type TestProvider,
-} from "../../../proof/support/test-provider.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { type ProviderAnswer, startTestProvider } from "../../../proof/support/test-provider.ts";
+import { startTestSystem } from "../../support/engines.ts";
 import { providerLimits, unlimited } from "../../support/provider-limits.ts";
 import { noRefusals } from "../../support/tokens.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
@@ -29,13 +25,8 @@ const ownWebhooks: readonly OwnWebhook[] = Object.entries(paths).map(([name, pat
   return { name: webhookKinds.find((kind) => kind === name) ?? "users", path };
 });
 
-let system: TestSystem;
-let remote: TestProvider;
 let entries: LogEntry[];
-
-beforeAll(async () => {
-  [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);
-});
+const [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);
 afterAll(() => Promise.all([system.close(), remote.close()]));
 beforeEach(() => {
   remote.requests.length = 0;
@@ -45,7 +36,6 @@ beforeEach(() => {
 function registrarOf({
   secret = { current: "hook-secret" } as unknown,
   token = { token: "jwt" } as unknown,
-  webhooksUrl = "https://api.example/webhooks",
   secondsSinceChange = 3_600,
   readsFirst = false,
   isNewer = false,
@@ -66,7 +56,7 @@ function registrarOf({
     client: new ProviderClient(api, tokenReader, noRefusals),
     webhooks,
     isNewer,
-    webhooksUrl,
+    webhooksUrl: "https://api.example/webhooks",
     secretHeader,
     // The engine's clock is real: moves the time of the last change onto this test's clock.
     readSecret: async () => ({ ...(await store.read()), since: changedAt }),
@@ -78,32 +68,29 @@ function registrarOf({
   return { run, secretId };
 }
 
-test.each(["https://api.example/webhooks", "https://api.example/webhooks/"])(
-  "registers all four kinds under %s, each with its address and its own value of the secret",
-  async (webhooksUrl) => {
-    await registrarOf({ webhooksUrl }).run();
-    expect(
-      remote.requests.map(({ method, path, headers, body }) => ({
-        method,
-        path,
-        authorization: headers.authorization,
-        body: JSON.parse(body),
-      })),
-    ).toEqual(
-      Object.entries(paths).map(([kind, path]) => ({
-        method: "PUT",
-        path,
-        authorization: "Bearer jwt",
-        body: {
-          url: `https://api.example/webhooks/${kind}`,
-          method: "POST",
-          headers: { "x-webhook-secret": valueOfKind("hook-secret", kind) },
-        },
-      })),
-    );
-    expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED", count: 4 }]);
-  },
-);
+test("registers all four kinds, each with its address and its own value of the secret", async () => {
+  await registrarOf().run();
+  expect(
+    remote.requests.map(({ method, path, headers, body }) => ({
+      method,
+      path,
+      authorization: headers.authorization,
+      body: JSON.parse(body),
+    })),
+  ).toEqual(
+    Object.entries(paths).map(([kind, path]) => ({
+      method: "PUT",
+      path,
+      authorization: "Bearer jwt",
+      body: {
+        url: `https://api.example/webhooks/${kind}`,
+        method: "POST",
+        headers: { "x-webhook-secret": valueOfKind("hook-secret", kind) },
+      },
+    })),
+  );
+  expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED", count: 4 }]);
+});
 
 test.each([
   ["Bearer", (value: string) => `Bearer ${value}`],

@@ -5,6 +5,7 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
+import { allDone } from "../support/relayed-records.ts";
 
 await describeOnTables("attributes of users", (tables) => {
   const fixture = relayFixture(tables);
@@ -40,7 +41,7 @@ await describeOnTables("attributes of users", (tables) => {
   const relayOne = async (index: number) => {
     const records = (await relayed()).slice(index, index + 1);
     const before = reads();
-    expect(await invoke(records)).toEqual({ batchItemFailures: [] });
+    expect(await invoke(records)).toEqual(allDone);
     const after = reads();
     return { requests: after.requests - before.requests, units: after.units - before.units };
   };
@@ -115,7 +116,7 @@ await describeOnTables("attributes of users", (tables) => {
     const subject = { kind: "account", id: accountId } as const;
     const after = documentRead(undefined, "1".repeat(64), { asOf: 2, subject });
     const change = writeChange({ type: "document", before: undefined, after }, "1");
-    expect(await invoke([change])).toEqual({ batchItemFailures: [] });
+    expect(await invoke([change])).toEqual(allDone);
     expect(await sent()).toEqual([{ type: "data.updated", attributes: { loanId: "L-1" } }]);
   });
 

@@ -10,7 +10,7 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { relayFixture } from "../support/relay-fixture.ts";
-import { lambdaRecords } from "../support/relayed-records.ts";
+import { allDone, failedFrom, lambdaRecords } from "../support/relayed-records.ts";
 import { savedDocuments } from "../support/saved-documents.ts";
 
 const income = { endpoint: "income" };
@@ -68,7 +68,7 @@ await describeOnTables("the object of superseded data", (tables) => {
    */
   async function expire(key: Key): Promise<DynamoDBRecord> {
     const record = await removeAfterExpiry(key, 0);
-    expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.invoke([record])).toEqual(allDone);
     return record;
   }
 
@@ -79,7 +79,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     expect(await note()).toMatchObject({ expiresAt: expiryAfter(second) });
     const record = await expire(supersededKey(subject, income, first));
     expect(await fixture.bucket.keys()).toEqual([live]);
-    expect(await fixture.invoke([record, record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.invoke([record, record])).toEqual(allDone);
     expect(await fixture.bucket.keys()).toEqual([live]);
   });
 
@@ -93,7 +93,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     await save("[3]", third);
     expect(await note()).toMatchObject({ expiresAt: expiryAfter(third) });
     // The late record is about a note that another one has replaced.
-    expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.invoke([record])).toEqual(allDone);
     expect(await fixture.bucket.keys()).toEqual([object]);
     await expire(supersededKey(subject, income, first));
     expect(await fixture.bucket.keys()).toEqual([]);
@@ -125,7 +125,7 @@ await describeOnTables("the object of superseded data", (tables) => {
     await save("[2]", second);
     const before = await fixture.bucket.keys();
     const record = await removeAfterExpiry(supersededKey(subject, income, first), -1);
-    expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.invoke([record])).toEqual(allDone);
     expect(await fixture.bucket.keys()).toEqual(before);
   });
 
@@ -134,11 +134,9 @@ await describeOnTables("the object of superseded data", (tables) => {
     await save("[2]", second);
     const record = await removeAfterExpiry(supersededKey(subject, income, first), 0);
     const working = fixture.system.fail("s3:DeleteObject");
-    expect(await fixture.invoke([record])).toEqual({
-      batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber }],
-    });
+    expect(await fixture.invoke([record])).toEqual(failedFrom(record));
     working();
-    expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.invoke([record])).toEqual(allDone);
     expect(await fixture.bucket.keys()).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ import { failedBatches } from "../../../adapters/streams/undelivered-changes.ts"
 import { runMarked } from "../../../functions/relay/parking.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
-import { lambdaRecords } from "../support/relayed-records.ts";
+import { allDone, failedFrom, lambdaRecords } from "../support/relayed-records.ts";
 
 function without<T extends object>(fields: T | undefined, name: keyof T): T {
   const { [name]: _, ...rest } = JSON.parse(JSON.stringify(fields ?? {}));
@@ -55,7 +55,7 @@ await describeOnTables("the relay", (tables) => {
       const records = lambdaRecords(await relayed()).map((record, index) =>
         index === 1 || index === 3 ? corrupt(record) : record,
       );
-      expect(await fixture.handler({ Records: records })).toEqual({ batchItemFailures: [] });
+      expect(await fixture.handler({ Records: records })).toEqual(allDone);
       expect((await itemsBy("STATE")).map(({ pk }) => pk).toSorted()).toEqual(
         [0, 2, 4].map((index) => `ACCOUNT#${events[index]?.accountId}`).toSorted(),
       );
@@ -72,9 +72,7 @@ await describeOnTables("the relay", (tables) => {
     test("which is reported to repair, that keeps it, and not parked again", async () => {
       await record(accountEvent());
       const Records = lambdaRecords(await relayed()).map((each) => withImage(each, { pk: { S: "USER#x" } }));
-      expect(await fixture.handler({ Records, parks: false })).toEqual({
-        batchItemFailures: [{ itemIdentifier: Records[0]?.dynamodb?.SequenceNumber }],
-      });
+      expect(await fixture.handler({ Records, parks: false })).toEqual(failedFrom(Records[0]));
       expect(await parked()).toEqual([]);
     });
 
@@ -82,9 +80,7 @@ await describeOnTables("the relay", (tables) => {
       await record(accountEvent());
       const records = lambdaRecords(await relayed()).map((each) => withImage(each, { pk: { S: "USER#x" } }));
       const working = fixture.system.fail("s3:PutObject");
-      expect(await fixture.handler({ Records: records })).toEqual({
-        batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber }],
-      });
+      expect(await fixture.handler({ Records: records })).toEqual(failedFrom(records[0]));
       working();
     });
 
@@ -115,7 +111,7 @@ await describeOnTables("the relay", (tables) => {
       });
       await isWorking;
     }
-    expect(await fixture.handler({ Records: records })).toEqual({ batchItemFailures: [] });
+    expect(await fixture.handler({ Records: records })).toEqual(allDone);
     expect(await parked()).toEqual([number]);
     expect(fixture.entries).toMatchObject([
       {
@@ -135,16 +131,14 @@ await describeOnTables("the relay", (tables) => {
       expect(await invoke(records)).toMatchObject({ batchItemFailures: [{}] });
     working();
     expect(await parked()).toEqual([]);
-    expect(await invoke(records)).toEqual({ batchItemFailures: [] });
+    expect(await invoke(records)).toEqual(allDone);
   });
 
   test("while the table can't be written to, the first record is reported; once it can, nothing is missing", async () => {
     await record(accountEvent(), accountEvent());
     const records = await relayed();
     const working = fixture.system.fail("dynamodb:BatchExecuteStatement");
-    expect(await invoke(records)).toEqual({
-      batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber }],
-    });
+    expect(await invoke(records)).toEqual(failedFrom(records[0]));
     working();
     await pump();
     expect(await messages(fixture.subscribers.everything.queueUrl)).toHaveLength(2);
@@ -160,9 +154,7 @@ await describeOnTables("the relay", (tables) => {
       puts += 1;
       return puts === 1 ? { status: 500, errorType: "InternalServerError", message: "injected" } : undefined;
     });
-    expect(await invoke(records)).toEqual({
-      batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber }],
-    });
+    expect(await invoke(records)).toEqual(failedFrom(records[0]));
     working();
     await pump();
     expect(await fixture.table.item(`ACCOUNT#${accountId}`, "STATE")).toMatchObject({
@@ -186,13 +178,13 @@ await describeOnTables("the relay", (tables) => {
       expect(states).toHaveLength(3);
     });
 
-    const first = () => ({ batchItemFailures: [{ itemIdentifier: states[0]?.dynamodb?.SequenceNumber }] });
+    const first = () => failedFrom(states[0]);
     const lose = (queueUrl: string) =>
       fixture.system.sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrl }));
 
     test("the changes of a subscriber whose queue is missing are parked for it alone, and delay nobody", async () => {
       await lose(fixture.subscribers.everything.queueUrl);
-      expect(await invoke(states)).toEqual({ batchItemFailures: [] });
+      expect(await invoke(states)).toEqual(allDone);
       expect(await messages(fixture.subscribers.accounts.queueUrl)).toHaveLength(3);
       expect(await tasks()).toHaveLength(3);
       const parked = await parkedBatches(overflowBucket(fixture.bucket.name));
@@ -227,12 +219,10 @@ await describeOnTables("the relay", (tables) => {
       await invoke(all.slice(-1));
       const [state] = (await relayed()).slice(all.length);
       const working = fixture.system.fail("dynamodb:BatchExecuteStatement");
-      expect(await invoke([state])).toEqual({
-        batchItemFailures: [{ itemIdentifier: state?.dynamodb?.SequenceNumber }],
-      });
+      expect(await invoke([state])).toEqual(failedFrom(state));
       working();
       expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([{ id: event.id }]);
-      expect(await invoke([state])).toEqual({ batchItemFailures: [] });
+      expect(await invoke([state])).toEqual(allDone);
       expect(await fixture.table.item(`USER#${event.userId}`, `ACCOUNT#${event.accountId}`)).toBeDefined();
       expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([{ id: event.id }]);
     });

@@ -54,6 +54,11 @@ await describeOnTables("an account that is waited for", (tables) => {
     const subject: Subject = { kind: "account", id: accountId };
     let second = 0;
     const next = () => begin + 1_000 * ++second;
+    const read = async (endpoint: string, text: string | undefined) => {
+      const asOf = next();
+      const call = { asOf, name: { endpoint }, userId, readFor: asOf };
+      await savedDocuments(fixture.system, fixture.table, fixture.bucket).save(subject, text, call);
+    };
     return {
       accountId,
       userId,
@@ -63,10 +68,9 @@ await describeOnTables("an account that is waited for", (tables) => {
         const type: EventType = `account.${name}`;
         await record(accountEvent({ accountId, userId, type, time, receivedAt: time }));
       },
-      read: async (endpoint: string, text: string | undefined) => {
-        const asOf = next();
-        const call = { asOf, name: { endpoint }, userId, readFor: asOf };
-        await savedDocuments(fixture.system, fixture.table, fixture.bucket).save(subject, text, call);
+      read,
+      readBoth: async () => {
+        for (const endpoint of ["income", "employment"]) await read(endpoint, "[1]");
       },
     };
   }
@@ -75,6 +79,8 @@ await describeOnTables("an account that is waited for", (tables) => {
     (await messages(fixture.subscribers.everything.queueUrl)).filter(
       (message): message is MessageOf<"account.ready"> => message.type === "account.ready",
     );
+  const told = async (type: "account.incomplete" | "user.ready") =>
+    (await messages(fixture.subscribers.everything.queueUrl)).filter((message) => message.type === type);
 
   test("is ready once each endpoint was read after it was connected, whatever is repeated", async () => {
     const account = waitedFor();
@@ -118,8 +124,7 @@ await describeOnTables("an account that is waited for", (tables) => {
     const account = waitedFor();
     await account.event("connected");
     const seen = (await relayed()).length;
-    await account.read("income", "[1]");
-    await account.read("employment", "[1]");
+    await account.readBoth();
     await invoke((await relayed()).slice(0, seen));
     const all = await relayed();
     // The documents' own records come after that of the state.
@@ -144,10 +149,7 @@ await describeOnTables("an account that is waited for", (tables) => {
     await again();
     expect(await passDeadlines()).toEqual([]);
     seen = await pump(seen);
-    const incomplete = (await messages(fixture.subscribers.everything.queueUrl)).filter(
-      ({ type }) => type === "account.incomplete",
-    );
-    expect(incomplete).toMatchObject([
+    expect(await told("account.incomplete")).toMatchObject([
       {
         time: new Date(begin + 61_000).toISOString(),
         data: {
@@ -159,8 +161,7 @@ await describeOnTables("an account that is waited for", (tables) => {
         },
       },
     ]);
-    await account.read("income", "[1]");
-    await account.read("employment", "[1]");
+    await account.readBoth();
     await pump(seen);
     expect(await announced()).toHaveLength(1);
     await again();
@@ -172,8 +173,7 @@ await describeOnTables("an account that is waited for", (tables) => {
     await account.event("connected");
     const seen = await pump();
     fixture.readiness = { endpoints: ["income"], deadlineSeconds: 60 };
-    await account.read("income", "[1]");
-    await account.read("employment", "[1]");
+    await account.readBoth();
     await pump(seen);
     await passDeadlines();
     await pump(seen);
@@ -206,19 +206,13 @@ await describeOnTables("an account that is waited for", (tables) => {
       let seen = await pump();
       for (const endpoint of ["income", "employment"].slice(0, count)) await account.read(endpoint, "[1]");
       await fixture.bury(account.subject);
-      await account.read("income", "[2]");
-      await account.read("employment", "[2]");
+      await account.readBoth();
       seen = await pump(seen);
       expect(await announced()).toEqual([]);
       expect((await bodiesOf(fixture.eraseQueueUrl)).length).toBeGreaterThan(0);
       await pump(seen);
     },
   );
-
-  const usersTold = async () =>
-    (await messages(fixture.subscribers.everything.queueUrl)).flatMap((message) =>
-      message.type === "user.ready" ? [message] : [],
-    );
 
   test("is announced with its user's other accounts, and again only when these change", async () => {
     fixture.attributes = { asks: false };
@@ -233,14 +227,13 @@ await describeOnTables("an account that is waited for", (tables) => {
     await record(ofUser);
     let seen = await pump();
     for (const account of [one, other]) await account.event("connected");
-    await one.read("income", "[1]");
-    await one.read("employment", "[1]");
+    await one.readBoth();
     seen = await pump(seen);
-    expect(await usersTold(), "the other waits").toEqual([]);
+    expect(await told("user.ready"), "the other waits").toEqual([]);
     await other.event("disconnected");
     seen = await pump(seen);
     const listed = { accountId: "a", status: "ready", connectedSince: new Date(begin + 1_000).toISOString() };
-    const [first, ...none] = await usersTold();
+    const [first, ...none] = await told("user.ready");
     expect(none).toEqual([]);
     expect(first).toMatchObject({
       id: "user/u/readiness.1",
@@ -251,20 +244,19 @@ await describeOnTables("an account that is waited for", (tables) => {
     seen = await pump(seen);
     await passDeadlines();
     seen = await pump(seen);
-    const [again] = await usersTold();
+    const [again] = await told("user.ready");
     const missed = { accountId: "b", status: "incomplete" };
     expect(again).toMatchObject({ id: "user/u/readiness.2", data: { accounts: [listed, missed] } });
     await invoke(await relayed());
     await pump(seen);
-    expect(await usersTold()).toEqual([first, again]);
+    expect(await told("user.ready")).toEqual([first, again]);
   });
 
   test("is not followed if the stage has no such setting", async () => {
     const account = waitedFor();
     fixture.readiness = undefined;
     await account.event("connected");
-    await account.read("income", "[1]");
-    await account.read("employment", "[1]");
+    await account.readBoth();
     await pump();
     expect(await announced()).toEqual([]);
     expect(await fixture.itemsBy("READINESS")).toEqual([]);

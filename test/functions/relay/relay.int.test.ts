@@ -6,7 +6,7 @@ import type { Message } from "../../../domain/message/message-schemas.ts";
 import { joinQueues } from "../../../functions/runtime/subscriber-queues.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, names, relayFixture, source } from "../support/relay-fixture.ts";
-import { lambdaRecords } from "../support/relayed-records.ts";
+import { allDone, failedFrom, lambdaRecords } from "../support/relayed-records.ts";
 
 await describeOnTables("the relay", (tables) => {
   const fixture = relayFixture(tables);
@@ -119,7 +119,7 @@ await describeOnTables("the relay", (tables) => {
     ];
     expect(sent.map(({ length }) => length)).toEqual([3, 2]);
     for (let time = 0; time < 2; time += 1) {
-      expect(await invoke(await relayed())).toEqual({ batchItemFailures: [] });
+      expect(await invoke(await relayed())).toEqual(allDone);
       const again = [
         await bodiesOf(fixture.subscribers.everything.queueUrl),
         await bodiesOf(fixture.fetchQueueUrl),
@@ -173,7 +173,7 @@ await describeOnTables("the relay", (tables) => {
     await record(event);
     const name = fixture.canaryQueueUrl.split("/").at(-1) ?? "";
     const working = fixture.system.fail("sqs:SendMessageBatch", name);
-    expect(await invoke((await relayed()).slice(relayedSoFar))).toEqual({ batchItemFailures: [] });
+    expect(await invoke((await relayed()).slice(relayedSoFar))).toEqual(allDone);
     working();
     expect(await bodiesOf(fixture.canaryQueueUrl)).toEqual([]);
     expect(await fixture.table.item(`ACCOUNT#${event.accountId}`, "STATE")).toBeDefined();
@@ -200,12 +200,10 @@ await describeOnTables("the relay", (tables) => {
     const records = await relayed();
     const working = fixture.system.fail("sqs:SendMessageBatch", ".fifo");
     for (const from of [0, 1]) {
-      expect(await invoke(records.slice(from))).toEqual({
-        batchItemFailures: [{ itemIdentifier: records[from]?.dynamodb?.SequenceNumber }],
-      });
+      expect(await invoke(records.slice(from))).toEqual(failedFrom(records[from]));
     }
     working();
-    expect(await invoke(records)).toEqual({ batchItemFailures: [] });
+    expect(await invoke(records)).toEqual(allDone);
     expect(await tasks()).toHaveLength(1);
   });
 
@@ -221,7 +219,7 @@ await describeOnTables("the relay", (tables) => {
       requests += 1;
       return requests === 1 ? { status: 500, errorType: "InternalFailure", message: "injected" } : undefined;
     });
-    expect(await invoke((await relayed()).slice(events.length))).toEqual({ batchItemFailures: [] });
+    expect(await invoke((await relayed()).slice(events.length))).toEqual(allDone);
     working();
     const arrived = await bodiesOf(fixture.subscribers.everything.queueUrl);
     expect([2, 10]).toContain(arrived.length);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { contentOf } from "../../../adapters/dynamodb/documents.ts";
+import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Failure } from "../../../domain/core/failures.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
@@ -26,9 +27,28 @@ const written = (
   content: string,
   storage: DocumentStorage | undefined,
   limit = 204_800,
-  overflow = nowhere,
+  overflow: Pick<OverflowBucket, "get"> = nowhere,
 ) => inlineDocuments(limit, overflow)({ message: reported(content), storage });
 const documentIn = (message: string) => JSON.parse(message).data.document;
+
+/** Publishes a message to subscribers, of whom `inline` wants documents in messages. */
+async function published(
+  names: readonly string[],
+  message: Parameters<ReturnType<typeof publisher>>[0][number],
+  inline?: ReturnType<typeof inlineDocuments>,
+) {
+  const sent = new Map<string, string>();
+  const send = async (queue: string, messages: readonly { readonly body: string }[]) => {
+    for (const { body } of messages) sent.set(queue, body);
+    return messages.map((): Failure | undefined => undefined);
+  };
+  const subscribers = names.map((name) => ({
+    ...{ name, queueUrl: name, deadLetterQueueUrl: "d" },
+    ...(name === "inline" && { documents: "inline" as const }),
+  }));
+  const publish = publisher(send, subscribers, () => undefined, inline && { inline });
+  return { sent, failures: await publish([message]) };
+}
 
 describe("a document in its message", () => {
   it("has every digit as the provider wrote it, after its reference", async () => {
@@ -47,13 +67,7 @@ describe("a document in its message", () => {
 
   it("is read from the bucket if it is stored there", async () => {
     const overflow = { get: async (key: string) => gzipSync(key === "data/1" ? text : "") };
-    const message = await inlineDocuments(
-      204_800,
-      overflow,
-    )({
-      message: reported(text),
-      storage: { codec: "gzip", object: "data/1" },
-    });
+    const message = await written(text, { codec: "gzip", object: "data/1" }, 204_800, overflow);
     expect(documentIn(message).content).toEqual(JSON.parse(text));
   });
 
@@ -94,63 +108,26 @@ describe("a document in its message", () => {
       ...{ message: reported(text), storage: inItem(text), limit: 204_800 },
       ...given,
     };
-    const sent: string[] = [];
-    const send = async (queue: string, messages: readonly unknown[]) => {
-      sent.push(queue);
-      return messages.map(() => undefined);
-    };
-    const subscribers = [
-      { name: "inline", documents: "inline" as const, queueUrl: "inline", deadLetterQueueUrl: "d" },
-    ];
-    const publish = publisher(send, subscribers, () => undefined, {
-      inline: inlineDocuments(limit, nowhere, true),
-    });
-    expect(await publish([{ index: 0, message, storage }])).toMatchObject([
-      { text: { index: 0 }, failure: { type } },
-    ]);
-    expect(sent).toEqual([]);
+    const inline = inlineDocuments(limit, nowhere, true);
+    const { sent, failures } = await published(["inline"], { index: 0, message, storage }, inline);
+    expect(failures).toMatchObject([{ text: { index: 0 }, failure: { type } }]);
+    expect(sent).toEqual(new Map());
   });
 
   it("names its reader in its address if it is read by invoking a function", async () => {
     const functionArn = "arn:aws:lambda:eu-central-2:111111111111:function:read";
-    const message = messageOfDocument(
-      documentRead(undefined, contentOf(text).digest, { asOf: at.getTime() }),
-      {
-        ...origin,
-        documentsUrl: `${functionArn}/`,
-      },
-    );
-    const hrefs: string[] = [];
-    const send = async (_: string, messages: readonly { readonly body: string }[]) => {
-      hrefs.push(...messages.map(({ body }) => documentIn(body).href));
-      return messages.map(() => undefined);
-    };
-    const subscribers = ["billing", "risk"].map((name) => ({
-      name,
-      queueUrl: name,
-      deadLetterQueueUrl: "d",
-    }));
-    await publisher(send, subscribers, () => undefined)([{ index: 0, message }]);
-    expect(hrefs.map((href) => href.split("/v1/")[0])).toEqual([
+    const read = documentRead(undefined, contentOf(text).digest, { asOf: at.getTime() });
+    const message = messageOfDocument(read, { ...origin, documentsUrl: `${functionArn}/` });
+    const { sent } = await published(["billing", "risk"], { index: 0, message });
+    expect([...sent.values()].map((body) => documentIn(body).href.split("/v1/")[0])).toEqual([
       `${functionArn}:billing`,
       `${functionArn}:risk`,
     ]);
   });
 
   it("is sent only to subscribers with that setting", async () => {
-    const sent = new Map<string, string>();
-    const send = async (queue: string, messages: readonly { readonly body: string }[]) => {
-      for (const { body } of messages) sent.set(queue, body);
-      return messages.map((): Failure | undefined => undefined);
-    };
-    const subscribers = [
-      { name: "inline", documents: "inline" as const, queueUrl: "inline", deadLetterQueueUrl: "d" },
-      { name: "plain", queueUrl: "plain", deadLetterQueueUrl: "d" },
-    ];
-    const publish = publisher(send, subscribers, () => undefined, {
-      inline: inlineDocuments(204_800, nowhere),
-    });
-    await publish([{ index: 0, message: reported(text), storage: inItem(text) }]);
+    const given = { index: 0, message: reported(text), storage: inItem(text) };
+    const { sent } = await published(["inline", "plain"], given, inlineDocuments(204_800, nowhere));
     expect(documentIn(sent.get("inline") ?? "")).toHaveProperty("content");
     expect(documentIn(sent.get("plain") ?? "")).not.toHaveProperty("content");
   });

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { guardedApi, unguardedApi } from "../../../functions/runtime/provider-client.ts";
-import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
-import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 import { provider } from "../support/fetcher-settings.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
@@ -11,16 +12,13 @@ const patience = { now: () => noon, patienceInSeconds: 0 };
 // Three windows of one call.
 const settings = { ...provider, requestsPerMinute: 5, breaker: { ...provider.breaker, failures: 1 } };
 
-await describeOnTables("all callers together", (tables) => {
-  let system: TestSystem;
-  let remote: TestProvider;
+const remote = await startTestProvider();
+afterAll(() => remote.close());
 
-  beforeAll(async () => {
-    [system, remote] = await Promise.all([startTestSystem(tables), startTestProvider()]);
-  });
-  afterAll(() => Promise.all([system.close(), remote.close()]));
+await describeOnTables("all callers together", (tables) => {
+  const made = systemWithTable(tables);
   beforeEach(async () => {
-    vi.stubEnv("TABLE_NAME", (await system.createTable()).name);
+    vi.stubEnv("TABLE_NAME", (await made.system.createTable()).name);
     vi.stubEnv("PROVIDER_BASE_URL", remote.url);
     vi.spyOn(process.stdout, "write").mockReturnValue(true);
     remote.requests.length = 0;
@@ -32,7 +30,7 @@ await describeOnTables("all callers together", (tables) => {
 
   /** Environments as each function creates them. */
   const environments = () =>
-    Array.from({ length: 4 }, () => guardedApi({ table: system.dynamodb }, settings, patience));
+    Array.from({ length: 4 }, () => guardedApi({ table: made.system.dynamodb }, settings, patience));
   const callEach = async () => {
     const made = await Promise.allSettled(environments().map((each) => each.send("jwt", call)));
     return made.flatMap((outcome) => (outcome.status === "rejected" ? [String(outcome.reason)] : []));
@@ -59,7 +57,7 @@ await describeOnTables("all callers together", (tables) => {
   test("leave those that keep the token alive out of it, which neither wait for it nor close it", async () => {
     remote.answer = ({ path }) => (path === "/refresh" ? { json: { token: "next" } } : 503);
     await callEach();
-    const refresh = unguardedApi(system.dynamodb, { ...settings, requestsPerMinute: 1_000 }, patience);
+    const refresh = unguardedApi(made.system.dynamodb, { ...settings, requestsPerMinute: 1_000 }, patience);
     const answer = await refresh.send("jwt", { method: "GET", path: "/refresh" });
     expect(answer).toMatchObject({ found: true, text: '{"token":"next"}' });
     expect((await callEach())[0]).toContain("the provider is down");

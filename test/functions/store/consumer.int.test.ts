@@ -7,17 +7,17 @@ import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { fixtureText } from "../../fixtures/field/fixture-text.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, consumerFixture, envelopeOf, receivedAt } from "../support/consumer-fixture.ts";
-import { context, deliver, sqsEvent } from "../support/lambda.ts";
+import { context, sqsEvent } from "../support/lambda.ts";
 
 await describeOnTables("the consumer", (tables) => {
   const fixture = consumerFixture(tables);
-  const { consumerOf, put, isEmpty, deadLetters } = fixture;
+  const { consumerOf, run, put, isEmpty, deadLetters } = fixture;
 
   test("stores an event with its facts, its body and its identity", async () => {
     const payload = accountEvent({ datasource_id: "uber", created_at: "2026-11-21 10:00:00 UTC" });
     const envelope = envelopeOf(payload);
     await put(envelope);
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
+    expect(await run()).toEqual([]);
     expect(await fixture.table.item(`USER#${payload.user_id}`, `EVENT#${envelope.id}`)).toMatchObject({
       event: {
         id: envelope.id,
@@ -47,7 +47,7 @@ await describeOnTables("the consumer", (tables) => {
   test("stores a canary, whatever the mapping is, until it expires", async () => {
     const id = randomUUID();
     await put(envelopeOf(JSON.parse(canaryBody(id))));
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
+    expect(await run()).toEqual([]);
     const [item, ...others] = await fixture.table.all();
     expect(others).toEqual([]);
     expect(item).toMatchObject({ pk: "CANARY", sk: `CANARY#${id}` });
@@ -60,13 +60,7 @@ await describeOnTables("the consumer", (tables) => {
     const facts = { type: "account.created", accountId: randomUUID(), userId: randomUUID() } as const;
     const envelope = envelopeOf("", { type: "facts", facts: { ...facts, connected: true } });
     await put(envelope);
-    expect(
-      await deliver(
-        fixture.system,
-        fixture.queueUrl,
-        consumerOf({ ...defaultMapping.accounts, type: "nothing" }),
-      ),
-    ).toEqual([]);
+    expect(await run({ ...defaultMapping.accounts, type: "nothing" })).toEqual([]);
     expect(await fixture.table.item(`USER#${facts.userId}`, `EVENT#${envelope.id}`)).toMatchObject({
       event: { ...facts, connected: true, id: envelope.id, kind: "accounts", receivedAt, reconciled: true },
       body: envelope.body,
@@ -79,7 +73,7 @@ await describeOnTables("the consumer", (tables) => {
     const of = (schemaVersion: number) => JSON.stringify({ ...envelope, schemaVersion, added: "x" });
     await fixture.system.send(fixture.queueUrl, of(2));
     await fixture.system.send(fixture.queueUrl, of(3));
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([of(3)]);
+    expect(await run()).toEqual([of(3)]);
     expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${envelope.id}`, receipts: { count: 1 } }]);
     expect(await deadLetters()).toEqual([]);
     expect(fixture.entries).toMatchObject([
@@ -94,7 +88,7 @@ await describeOnTables("the consumer", (tables) => {
     const stored = envelopeOf(accountEvent());
     await put(envelopeOf(ping), envelopeOf(`${ping} `), envelopeOf(status), stored);
     const handler = consumerOf({ ...defaultMapping.accounts, types });
-    expect(await deliver(fixture.system, fixture.queueUrl, handler)).toEqual([]);
+    expect(await run(undefined, handler)).toEqual([]);
     expect(await isEmpty()).toBe(true);
     expect(await deadLetters()).toEqual([]);
     expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${stored.id}` }]);
@@ -117,7 +111,7 @@ await describeOnTables("the consumer", (tables) => {
     ].map((payload) => ({ ...envelopeOf(payload), kind: "users" as const }));
     await put(...envelopes, ...envelopes);
     const handler = consumerOf({ ...defaultMapping.users, attributes });
-    expect(await deliver(fixture.system, fixture.queueUrl, handler)).toEqual([]);
+    expect(await run(undefined, handler)).toEqual([]);
     const lines = fixture.entries.filter(({ code }) => code === "ATTRIBUTE_LEFT_OUT");
     expect(lines.map(({ name, count }) => [name, count]).toSorted()).toEqual([
       ["agent", 2],
@@ -138,7 +132,7 @@ await describeOnTables("the consumer", (tables) => {
     const good = Array.from({ length: 9 }, () => envelopeOf(accountEvent()));
     const poison = envelopeOf({ event: "no_such_event", account_id: randomUUID() });
     await put(...good.slice(0, 4), poison, ...good.slice(4));
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
+    expect(await run()).toEqual([]);
     expect(await fixture.table.all()).toHaveLength(9);
     expect(await isEmpty()).toBe(true);
     expect(await deadLetters()).toEqual([
@@ -155,7 +149,7 @@ await describeOnTables("the consumer", (tables) => {
         ? failStatements(body, new Map([[2, { code: "AccessDenied", message: "injected" }]]))
         : undefined,
     );
-    const kept = await deliver(fixture.system, fixture.queueUrl, consumerOf());
+    const kept = await run();
     working();
     expect(kept).toHaveLength(1);
     expect(await fixture.table.all()).toHaveLength(9);
@@ -172,11 +166,11 @@ await describeOnTables("the consumer", (tables) => {
     await put(...envelopes);
     const working = fixture.system.fail("dynamodb:BatchExecuteStatement");
     const handler = consumerOf();
-    expect(await deliver(fixture.system, fixture.queueUrl, handler)).toHaveLength(10);
+    expect(await run(undefined, handler)).toHaveLength(10);
     working();
     expect(await fixture.table.all()).toEqual([]);
     await put(...envelopes);
-    expect(await deliver(fixture.system, fixture.queueUrl, handler)).toEqual([]);
+    expect(await run(undefined, handler)).toEqual([]);
     expect(await fixture.table.all()).toHaveLength(10);
     expect(await deadLetters()).toEqual([]);
   });
@@ -190,7 +184,7 @@ await describeOnTables("the consumer", (tables) => {
     const message = sizeOf("x".repeat(maxBytes - Buffer.byteLength(sizeOf(""))));
     expect(Buffer.byteLength(message)).toBe(maxBytes);
     await fixture.system.send(fixture.queueUrl, message);
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
+    expect(await run()).toEqual([]);
     expect(await deadLetters()).toEqual([{ body: message, reason: undefined }]);
     expect(await fixture.table.all()).toEqual([]);
   });
@@ -214,7 +208,7 @@ await describeOnTables("the consumer", (tables) => {
     const good = envelopeOf(accountEvent());
     await put(poison, good);
     const working = fixture.system.fail("sqs:SendMessageBatch");
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([writeEnvelope(poison)]);
+    expect(await run()).toEqual([writeEnvelope(poison)]);
     working();
     expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${good.id}` }]);
     expect(await deadLetters()).toEqual([]);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import {
   type Body,
@@ -10,19 +11,18 @@ import {
   readEnvelope,
   writeEnvelope,
 } from "../../../domain/event/envelope.ts";
-import type { WebhookKind } from "../../../domain/event/events.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { redrive } from "../../../packages/cli/dead-letters/redrive.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { badInputs, rawOf } from "../support/bad-input.ts";
 import { accountEvent, consumerFixture, envelopeOf, receivedAt } from "../support/consumer-fixture.ts";
-import { context, deliver, httpEvent } from "../support/lambda.ts";
+import { context, httpEvent } from "../support/lambda.ts";
 import { receiverWith } from "../support/receiver-fixture.ts";
 
 await describeOnTables("the consumer", (tables) => {
   const fixture = consumerFixture(tables);
-  const { consumerOf, put, isEmpty, deadLetters } = fixture;
+  const { run, put, isEmpty, deadLetters } = fixture;
 
   describe("reads a body", () => {
     const payload = accountEvent({ note: "grüße \uFFFE" });
@@ -43,7 +43,7 @@ await describeOnTables("the consumer", (tables) => {
       if (object !== undefined) await overflowBucket(fixture.bucket.name).put(key, object);
       const envelope = envelopeOf(payload, body);
       await put(envelope);
-      expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
+      expect(await run()).toEqual([]);
       expect(await fixture.table.item(`USER#${payload.user_id}`, `EVENT#${envelope.id}`)).toMatchObject({
         event: { accountId: payload.account_id },
         body,
@@ -58,9 +58,7 @@ await describeOnTables("the consumer", (tables) => {
         bytes,
       });
       await put(envelope);
-      expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([
-        writeEnvelope(envelope),
-      ]);
+      expect(await run()).toEqual([writeEnvelope(envelope)]);
       expect(await deadLetters()).toEqual([]);
     });
   });
@@ -69,21 +67,21 @@ await describeOnTables("the consumer", (tables) => {
     const payload = { name: "verbunden", account_id: randomUUID(), time: "2026-11-21 10:00:00 UTC" };
     const envelope = envelopeOf(payload);
     await put(envelope);
-    await deliver(fixture.system, fixture.queueUrl, consumerOf());
-    const redriveAll = (run: string) =>
+    await run();
+    const redriveAll = (as: string) =>
       redrive({
         source: queueDeadLetters(fixture.system.sqs, fixture.deadLetterQueueUrl, () => 60),
         isWanted: ({ reason }) => reason === "type: the payload names no event; see mapping.type",
         send: sqsSender(fixture.system.sqs),
         queueUrl: fixture.queueUrl,
         orderOf: () => ({}),
-        run,
+        run: as,
         limit: 10,
         onProgress: () => undefined,
       });
     expect(await redriveAll("run-1")).toMatchObject({ redriven: 1 });
     // Too early: it is redelivered and counted.
-    await deliver(fixture.system, fixture.queueUrl, consumerOf());
+    await run();
     expect(await redriveAll("run-1")).toMatchObject({ redriven: 0, again: 1 });
     expect(await redriveAll("run-2")).toMatchObject({ redriven: 1 });
     const mapping: KindMapping = {
@@ -92,7 +90,7 @@ await describeOnTables("the consumer", (tables) => {
       types: { verbunden: "account.connected" },
       time: "time",
     };
-    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf(mapping))).toEqual([]);
+    expect(await run(mapping)).toEqual([]);
     expect(await fixture.table.all()).toMatchObject([
       {
         pk: `ACCOUNT#${payload.account_id}`,
@@ -108,16 +106,16 @@ await describeOnTables("the consumer", (tables) => {
     const accountId = randomUUID();
     const envelope = envelopeOf({ event: "connect_account" });
     await put({ ...envelope, headers: { "ce-subject": accountId } });
-    await deliver(fixture.system, fixture.queueUrl, consumerOf(mapping));
+    await run(mapping);
     expect(await fixture.table.all()).toMatchObject([{ event: { type: "account.connected", accountId } }]);
     await put(envelope);
-    await deliver(fixture.system, fixture.queueUrl, consumerOf(mapping));
+    await run(mapping);
     expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(/^accountId: missing/) }]);
   });
 
   describe("bad input ends where it belongs, through receiver, queue and consumer:", () => {
-    const receiverFor = (kind: WebhookKind) =>
-      receiverWith(kind, {
+    const receive = () =>
+      receiverWith("accounts", {
         send: sqsSender(fixture.system.sqs),
         overflow: overflowBucket(fixture.bucket.name),
         queueUrl: fixture.queueUrl,
@@ -132,11 +130,13 @@ await describeOnTables("the consumer", (tables) => {
       return body.encoding === "base64" ? Buffer.from(content.toString(), "base64") : content;
     };
 
-    test.each(badInputs)("$name", async ({ kind, body, unreadable, unmappable }) => {
+    test.each(badInputs)("%s", async (_, body, fault, reason) => {
       const headers = { "x-webhook-secret": "secret" };
-      expect(await receiverFor(kind)(httpEvent({ headers, body }), context)).toEqual({ statusCode: 202 });
-      expect(await deliver(fixture.system, fixture.queueUrl, consumerOf(defaultMapping[kind]))).toEqual([]);
-      const reason = unreadable ?? unmappable;
+      expect(await receive()(httpEvent({ headers, body }), context)).toEqual({ statusCode: 202 });
+      expect(await queueDepth(fixture.system.sqs, fixture.deadLetterQueueUrl)).toMatchObject({
+        waiting: fault === "unreadable" ? 1 : 0,
+      });
+      expect(await run()).toEqual([]);
       const [items, letters] = [await fixture.table.all(), await deadLetters()];
       if (reason === undefined) expect([items, letters]).toMatchObject([[{ receipts: { count: 1 } }], []]);
       else expect([items, letters]).toMatchObject([[], [{ reason: expect.stringMatching(reason) }]]);
@@ -145,7 +145,7 @@ await describeOnTables("the consumer", (tables) => {
         ...items.map((item) => ({ id: Object(item.event).id, body: parseBody(item.body) })),
         ...letters.map((letter) => readEnvelope(letter.body ?? "")),
       ];
-      expect(kept).toMatchObject([{ id: identify(kind, raw) }]);
+      expect(kept).toMatchObject([{ id: identify("accounts", raw) }]);
       for (const each of kept) expect((await bytesOf(each.body)).equals(raw)).toBe(true);
       expect(await isEmpty()).toBe(true);
     });

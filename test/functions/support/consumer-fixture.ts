@@ -10,7 +10,7 @@ import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { type ConsumerDependencies, consumer } from "../../../functions/store/consumer.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
-import { keptLog, type LogEntry, type SqsHandler } from "./lambda.ts";
+import { deliver, keptLog, type LogEntry, type SqsHandler } from "./lambda.ts";
 
 export const receivedAt = "2026-11-21T12:00:00.000Z";
 
@@ -80,6 +80,9 @@ export function consumerFixture(tables: string) {
 
   const put = (...envelopes: readonly Envelope[]) =>
     Promise.all(envelopes.map((envelope) => made.system.send(made.queueUrl, writeEnvelope(envelope))));
+  /** Delivers a batch once. @returns the bodies of the messages that stay in the queue */
+  const run = (mapping?: KindMapping, handler = consumerOf(mapping)) =>
+    deliver(made.system, made.queueUrl, handler);
   const isEmpty = async () => (await made.system.drain(made.queueUrl)).length === 0;
   const deadLetters = async () =>
     (await made.system.drain(made.deadLetterQueueUrl)).map(({ Body, MessageAttributes }) => ({
@@ -89,6 +92,7 @@ export function consumerFixture(tables: string) {
 
   return Object.assign(made, {
     consumerOf,
+    run,
     put,
     isEmpty,
     deadLetters,

@@ -24,6 +24,8 @@ export type HttpHandler = (
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
+type Messages = Awaited<ReturnType<TestSystem["receive"]>>;
+
 /**
  * Acts as the event source mapping once: receives a batch, invokes, deletes what is not reported.
  * @returns the bodies of the messages that stay in the queue
@@ -35,23 +37,24 @@ export async function deliver(
   receives: Receives = {},
 ): Promise<readonly string[]> {
   const messages = await system.receive(queueUrl);
-  return settle(system, queueUrl, messages, await handler(sqsEvent(messages, receives), context));
+  const answer = await handler(sqsEvent(messages, receives), context);
+  return (await settle(system, queueUrl, messages, answer)).map(({ Body = "" }) => Body);
 }
 
 /**
  * Deletes the messages that a handler does not report.
- * @returns the bodies of the others
+ * @returns the others
  */
 export async function settle(
   system: TestSystem,
   queueUrl: string,
-  messages: Awaited<ReturnType<TestSystem["receive"]>>,
+  messages: Messages,
   { batchItemFailures }: SQSBatchResponse,
-): Promise<readonly string[]> {
+): Promise<Messages> {
   const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   for (const { MessageId = "", ReceiptHandle } of messages) {
     if (!kept.has(MessageId))
       await system.sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
   }
-  return messages.filter(({ MessageId = "" }) => kept.has(MessageId)).map(({ Body = "" }) => Body);
+  return messages.filter(({ MessageId = "" }) => kept.has(MessageId));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
-import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
@@ -18,6 +18,7 @@ import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { checkpoint, runRequests } from "../../../adapters/streams/checkpoint.ts";
+import { waiting } from "../../../domain/core/failures.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { EventType } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -31,6 +32,7 @@ import type { ReconcilerDependencies } from "../../../functions/reconcile/depend
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { reconciler } from "../../../functions/reconcile/reconciler.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
+import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { unlimited } from "../../support/provider-limits.ts";
 import { noRefusals } from "../../support/tokens.ts";
@@ -60,6 +62,18 @@ type Stage = {
   /** The setting `readiness.staleDays`. */
   readonly staleDays?: number;
 };
+
+/** Permits for this many calls, after which the rate is used up; the count can be set anew. */
+export function permits(count: number) {
+  const made = {
+    left: count,
+    permit: async (): Promise<undefined> => {
+      made.left -= 1;
+      if (made.left < 0) throw waiting("the provider's rate is used up", 1);
+    },
+  };
+  return made;
+}
 
 export const factsOf = (envelopes: readonly Envelope[]) =>
   envelopes.map(({ kind, body }) => ({ kind, facts: body.type === "facts" ? body.facts : body.type }));
@@ -177,6 +191,14 @@ export function reconcilerFixture(tables: string) {
       tick(event, { getRemainingTimeInMillis: () => remaining });
   }
 
+  /** A scripted provider in place of the sandbox. */
+  async function scripted(answer: TestProvider["answer"]): Promise<TestProvider> {
+    const remote = await startTestProvider();
+    onTestFinished(remote.close);
+    remote.answer = answer;
+    return remote;
+  }
+
   const codes = () => made.entries.map(({ code }) => code);
   const calls = (path = /./) => made.sandbox.calls().filter((call) => path.test(call.path));
   const fed = async (): Promise<readonly Envelope[]> => {
@@ -223,6 +245,7 @@ export function reconcilerFixture(tables: string) {
 
   return Object.assign(made, {
     tickOf,
+    scripted,
     codes,
     calls,
     fed,

@@ -18,10 +18,10 @@ import type { ReadinessSettings } from "../../../domain/readiness/readiness.ts";
 import type { RelayDependencies } from "../../../functions/relay/derive.ts";
 import { resendParked } from "../../../functions/relay/parking.ts";
 import { relay } from "../../../functions/relay/relay.ts";
-import { publisher, type Retries } from "../../../functions/runtime/subscriber-queues.ts";
+import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { contractMessage } from "../../support/contract-message.ts";
-import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 import { isRelayed, lambdaRecords } from "./relayed-records.ts";
 
@@ -48,114 +48,103 @@ export function accountEvent(facts: Partial<IncomeEvent> = {}): IncomeEvent {
 
 /** Fixture of the relay's tests, new for each: the table with its stream, the queues, the relay. */
 export function relayFixture(tables: string) {
-  const made = {} as {
-    system: TestSystem;
-    table: TestTable;
-    bucket: TestBucket;
-    fetchQueueUrl: string;
-    eraseQueueUrl: string;
-    deadlineQueueUrl: string;
-    canaryQueueUrl: string;
-    erasesOnDeletion: boolean;
-    /** Absent: the settings map no attributes. */
-    attributes: { readonly asks: boolean } | undefined;
-    subscribers: Readonly<Record<(typeof names)[number], Queues>>;
-    entries: LogEntry[];
-    readByRange: string[];
-    readiness: ReadinessSettings | undefined;
-    now: () => Date;
-    retries: Retries;
-    resend: () => Promise<void>;
-    /** Writes a subject's tombstone. */
-    bury: (subject: Subject) => Promise<void>;
-    handler: RelayHandler;
+  const fresh = async (system: TestSystem) => {
+    const table = await system.createTable();
+    const queuesOf = async (): Promise<Queues> => ({
+      queueUrl: await system.createQueue(),
+      deadLetterQueueUrl: await system.createQueue(),
+    });
+    const shared = {
+      read: batchingReader(system.dynamodb, table.name),
+      write: batchingWriter(system.dynamodb, table.name),
+    };
+    return {
+      table,
+      ...shared,
+      bucket: await system.createBucket(),
+      fetchQueueUrl: await system.createQueue({ FifoQueue: "true" }),
+      eraseQueueUrl: await system.createQueue(),
+      deadlineQueueUrl: await system.createQueue(),
+      canaryQueueUrl: await system.createQueue(),
+      subscribers: { everything: await queuesOf(), accounts: await queuesOf() },
+      erasesOnDeletion: false,
+      /** Absent: the settings map no attributes. */
+      attributes: undefined as { readonly asks: boolean } | undefined,
+      kept: keptLog(),
+      readByRange: [] as string[],
+      readiness: undefined as ReadinessSettings | undefined,
+      now: () => new Date(),
+      digestOf: subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" })),
+      clock: serviceClock(system.dynamodb),
+    };
   };
-
+  const made = {} as Awaited<ReturnType<typeof fresh>> & { system: TestSystem; entries: LogEntry[] };
   beforeAll(async () => {
     made.system = await startTestSystem(tables, { countsCapacity: true });
   });
   afterAll(() => made.system.close());
-
   beforeEach(async () => {
-    const queuesOf = async (): Promise<Queues> => ({
-      queueUrl: await made.system.createQueue(),
-      deadLetterQueueUrl: await made.system.createQueue(),
-    });
-    made.table = await made.system.createTable();
-    made.bucket = await made.system.createBucket();
-    made.fetchQueueUrl = await made.system.createQueue({ FifoQueue: "true" });
-    made.eraseQueueUrl = await made.system.createQueue();
-    made.deadlineQueueUrl = await made.system.createQueue();
-    made.canaryQueueUrl = await made.system.createQueue();
-    made.erasesOnDeletion = false;
-    made.attributes = undefined;
-    made.subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
-    const kept = keptLog();
-    made.entries = kept.entries;
-    made.readByRange = [];
-    made.readiness = undefined;
-    made.now = () => new Date();
-    made.retries = { waitsMs: [], wait: async () => undefined, now: () => made.now() };
-    const joined = [
-      { name: "everything", ...made.subscribers.everything },
-      { name: "accounts", types: ["account.*"], ...made.subscribers.accounts },
-    ];
-    const send = sqsSender(made.system.sqs);
-    const digestOf = subjectDigest(
-      made.system.secretsManager,
-      made.system.createSecret({ key: "of the stage" }),
-    );
-    const shared = {
-      read: batchingReader(made.system.dynamodb, made.table.name),
-      write: batchingWriter(made.system.dynamodb, made.table.name),
-    };
-    const clock = serviceClock(made.system.dynamodb);
-    const dependencies = (): RelayDependencies => {
-      return {
-        versionedRecords: sharedRecords(shared),
-        link: linkTable(shared.write),
-        removeSuperseded: supersededRemover(shared.read, overflowBucket(made.bucket.name)),
-        findErased: findErased(shared.read, digestOf, { seconds: 0 }),
-        readiness: made.readiness && {
-          records: readinessRecords(shared.read, shared.write),
-          partitions: partitions(made.system.dynamodb, made.table.name),
-          ...{ settings: made.readiness, clock },
-        },
-        send,
-        queues: {
-          ...{ fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl, deadlines: made.deadlineQueueUrl },
-          canary: made.canaryQueueUrl,
-        },
-        publish: publisher(send, joined, kept.log, { retries: made.retries }),
-        marks: recordMarks(made.system.dynamodb, made.table.name, made.now),
-        park: parkedChanges(overflowBucket(made.bucket.name, made.system.s3), made.now),
-        now: made.now,
-        erasesOnDeletion: made.erasesOnDeletion,
-        attributes: made.attributes,
-        settings: {
-          source,
-          readByRange: made.readByRange,
-          readiness: made.readiness,
-          documentsUrl: "https://reads.example/",
-        },
-        log: kept.log,
-      };
-    };
-    made.handler = (event) => relay(dependencies())(event);
-    made.resend = () =>
-      resendParked(dependencies(), {
-        publishTo: new Map(
-          joined.map((each) => [each.name, publisher(send, [each], kept.log, { retries: made.retries })]),
-        ),
-        parked: () => parkedBatches(overflowBucket(made.bucket.name, made.system.s3)),
-        lastsSeconds: 900,
-        longestRunSeconds: 60,
-      });
-    made.bury = async (subject) => {
-      const place = tombstones(made.system.dynamodb, made.table.name, 1, () => new Date());
-      await place.place(await digestOf(subject), undefined);
-    };
+    Object.assign(made, await fresh(made.system));
+    made.entries = made.kept.entries;
   });
+
+  const overflow = () => overflowBucket(made.bucket.name, made.system.s3);
+  const joined = () => [
+    { name: "everything", ...made.subscribers.everything },
+    { name: "accounts", types: ["account.*"], ...made.subscribers.accounts },
+  ];
+  const publisherTo = (subscribers: ReturnType<typeof joined>) => {
+    const retries = { waitsMs: [], wait: async () => undefined, now: () => made.now() };
+    return publisher(sqsSender(made.system.sqs), subscribers, made.kept.log, { retries });
+  };
+  const dependencies = (): RelayDependencies => {
+    const { dynamodb } = made.system;
+    const { read, write, clock } = made;
+    const now = () => made.now();
+    return {
+      versionedRecords: sharedRecords({ read, write }),
+      link: linkTable(write),
+      removeSuperseded: supersededRemover(read, overflow()),
+      findErased: findErased(read, made.digestOf, { seconds: 0 }),
+      readiness: made.readiness && {
+        records: readinessRecords(read, write),
+        partitions: partitions(dynamodb, made.table.name),
+        ...{ settings: made.readiness, clock },
+      },
+      send: sqsSender(made.system.sqs),
+      queues: {
+        ...{ fetch: made.fetchQueueUrl, erase: made.eraseQueueUrl, deadlines: made.deadlineQueueUrl },
+        canary: made.canaryQueueUrl,
+      },
+      publish: publisherTo(joined()),
+      marks: recordMarks(dynamodb, made.table.name, now),
+      park: parkedChanges(overflow(), now),
+      now,
+      erasesOnDeletion: made.erasesOnDeletion,
+      attributes: made.attributes,
+      settings: {
+        source,
+        readByRange: made.readByRange,
+        readiness: made.readiness,
+        documentsUrl: "https://reads.example/",
+      },
+      log: made.kept.log,
+    };
+  };
+  const handler: RelayHandler = (event) => relay(dependencies())(event);
+  const resend = () =>
+    resendParked(dependencies(), {
+      publishTo: new Map(joined().map((each) => [each.name, publisherTo([each])])),
+      parked: () => parkedBatches(overflow()),
+      lastsSeconds: 900,
+      longestRunSeconds: 60,
+    });
+  /** Writes a subject's tombstone. */
+  const bury = async (subject: Subject) =>
+    tombstones(made.system.dynamodb, made.table.name, 1, () => new Date()).place(
+      await made.digestOf(subject),
+      undefined,
+    );
 
   /** Stores events in order, as the consumer does. */
   async function record(...events: readonly IncomeEvent[]): Promise<void> {
@@ -165,7 +154,7 @@ export function relayFixture(tables: string) {
 
   const relayed = async () =>
     (await made.table.stream()).filter((record) => isRelayed(record, made.readiness?.endpoints));
-  const invoke = (records: readonly unknown[]) => made.handler({ Records: lambdaRecords(records) });
+  const invoke = (records: readonly unknown[]) => handler({ Records: lambdaRecords(records) });
 
   /**
    * Delivers the stream from a record on, until nothing new arrives.
@@ -192,6 +181,9 @@ export function relayFixture(tables: string) {
   const itemsBy = async (sortKey: string) => (await made.table.all()).filter(({ sk }) => sk === sortKey);
 
   return Object.assign(made, {
+    handler,
+    resend,
+    bury,
     record,
     relayed,
     invoke,

@@ -26,3 +26,11 @@ export function lambdaRecords(records: readonly unknown[]): DynamoDBRecord[] {
   }
   return parsed;
 }
+
+/** The answer of a relay that has failed from a record on. */
+export function failedFrom(record: Pick<_Record | DynamoDBRecord, "dynamodb"> | undefined) {
+  return { batchItemFailures: [{ itemIdentifier: record?.dynamodb?.SequenceNumber }] };
+}
+
+/** The answer of a relay that has done all. */
+export const allDone = { batchItemFailures: [] };

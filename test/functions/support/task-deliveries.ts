@@ -1,15 +1,10 @@
 import { randomUUID } from "node:crypto";
-import {
-  ChangeMessageVisibilityCommand,
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  type Message,
-} from "@aws-sdk/client-sqs";
+import { ChangeMessageVisibilityCommand, GetQueueAttributesCommand, type Message } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import { type Outgoing, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { deduplicationOf, type FetchTask, writeTask } from "../../../domain/fetch/task.ts";
 import type { TestSystem } from "../../support/engines.ts";
-import { context, type SqsHandler, sqsEvent } from "./lambda.ts";
+import { context, type SqsHandler, settle, sqsEvent } from "./lambda.ts";
 
 /** Message attributes that a test sets instead of the engine. */
 export type Seen = { readonly receives?: number; readonly sentAt?: Date; readonly firstReceivedAt?: Date };
@@ -64,12 +59,9 @@ export class TaskDeliveries {
   async deliver(handler: SqsHandler, seen: Seen = {}): Promise<Delivered> {
     const messages = await this.#system.receive(this.queue.url);
     const Records = messages.map((message) => this.#recordOf(message, seen));
-    const { batchItemFailures } = await handler({ Records }, context);
-    const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-    const left = messages.filter(({ MessageId = "" }) => kept.has(MessageId));
+    const answer = await handler({ Records }, context);
+    const left = await settle(this.#system, this.queue.url, messages, answer);
     this.#inFlight = left.map(({ ReceiptHandle = "" }) => ReceiptHandle);
-    for (const { ReceiptHandle } of messages.filter((message) => !left.includes(message)))
-      await this.#system.sqs.send(new DeleteMessageCommand({ QueueUrl: this.queue.url, ReceiptHandle }));
     return {
       left: left.map(({ Body = "" }) => Body),
       messageIds: messages.map(({ MessageId = "" }) => MessageId),
