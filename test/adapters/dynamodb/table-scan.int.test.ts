@@ -1,36 +1,28 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { scanTable, type TableScan, tableSize } from "../../../adapters/dynamodb/table-scan.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 await describeOnEachTable("a scan of the table", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
+  const made = systemWithTable(tables);
   beforeAll(async () => {
-    system = await startTestSystem(tables);
-    table = await system.createTable();
     // More than a page of 1 MB.
     for (let index = 0; index < 9; index += 1) {
       for (const sk of ["EVENT#1", "DATA#x", "STATE"])
         await put({ pk: `USER#${index}`, sk, body: "x".repeat(60_000) });
     }
   });
-  afterAll(() => system.close());
 
   const put = (item: object) =>
-    system.dynamodb.send(
-      new PutItemCommand({ TableName: table.name, Item: marshall({ ...item, event: "e" }) }),
+    made.system.dynamodb.send(
+      new PutItemCommand({ TableName: made.table.name, Item: marshall({ ...item, event: "e" }) }),
     );
   const scan = async (wanted: Partial<TableScan> = {}) => {
     const pages = [];
     const all = { sortKeys: ["EVENT#"], attributes: ["event"], ...wanted };
-    for await (const page of scanTable(system.dynamodb, table.name, all)) pages.push(page);
+    for await (const page of scanTable(made.system.dynamodb, made.table.name, all)) pages.push(page);
     return pages;
   };
 
@@ -60,7 +52,7 @@ await describeOnEachTable("a scan of the table", (tables) => {
   });
 
   it("accepts the table's size in advance", async () => {
-    const size = await tableSize(system.dynamodb, table.name);
+    const size = await tableSize(made.system.dynamodb, made.table.name);
     expect(size).toEqual({ items: 27, bytes: expect.any(Number) });
     // One engine reports no sizes.
     expect(size.bytes === 0 || size.bytes > 27 * 60_000).toBe(true);

@@ -141,19 +141,17 @@ describe("the connection", () => {
   });
 });
 
-describe("the time that a caller has left", () => {
-  test("ends a call within its own time-outs", async () => {
-    fixture.provider.answer = () => () => undefined;
-    const patient = { connectSeconds: 5, headersSeconds: 60, bodySeconds: 60 };
-    const call = new ProviderApi(fixture.provider.url, { ...limits, timeouts: patient }, () => noon);
-    for (const timeLeft of [50, -1]) {
-      expect(await failureFrom(call.send("jwt", { ...get, timeLeft: () => timeLeft }))).toEqual({
-        type: "retryable",
-        reason: "the provider could not be reached: it took too long",
-        delayInSeconds: 0,
-      });
-    }
-  });
+test("the time that a caller has left ends a call within its own time-outs", async () => {
+  fixture.provider.answer = () => () => undefined;
+  const patient = { connectSeconds: 5, headersSeconds: 60, bodySeconds: 60 };
+  const call = new ProviderApi(fixture.provider.url, { ...limits, timeouts: patient }, () => noon);
+  for (const timeLeft of [50, -1]) {
+    expect(await failureFrom(call.send("jwt", { ...get, timeLeft: () => timeLeft }))).toEqual({
+      type: "retryable",
+      reason: "the provider could not be reached: it took too long",
+      delayInSeconds: 0,
+    });
+  }
 });
 
 describe("a provider that", () => {

@@ -1,33 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { GuardedApi, ProviderClient } from "../../../adapters/provider/provider-client.ts";
 import type { TokenRefusals } from "../../../adapters/provider/token-refusals.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
-import { failureOf } from "../../../domain/core/failures.ts";
 import { Unauthorized } from "../../../domain/fetch/answer.ts";
 import { parseTokenSecret } from "../../../domain/fetch/token.ts";
-import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
-import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { startTestProvider } from "../../../proof/support/test-provider.ts";
+import { startTestSystem } from "../../support/engines.ts";
 import { providerLimits, unlimited } from "../../support/provider-limits.ts";
+import { failureFrom, get, noon } from "./provider-api-fixture.ts";
 
-const noon = new Date("2026-11-21T12:00:00Z");
-const get = { method: "GET", path: "/api/v0.4/users" } as const;
-
-let provider: TestProvider;
-let system: TestSystem;
-
-beforeAll(async () => {
-  [provider, system] = await Promise.all([startTestProvider(), startTestSystem()]);
-});
+const [provider, system] = await Promise.all([startTestProvider(), startTestSystem()]);
 afterAll(() => Promise.all([provider.close(), system.close()]));
-async function failureFrom(call: Promise<unknown>) {
-  return failureOf(
-    await call.then(
-      () => expect.fail("answered"),
-      (error: unknown) => error,
-    ),
-  );
-}
 
 let secretId: string;
 let client: ProviderClient;

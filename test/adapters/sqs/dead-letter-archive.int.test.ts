@@ -1,8 +1,8 @@
 import { DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { type DeadLetterArchive, deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
-import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
+import { startTestSystem, type TestBucket } from "../../support/engines.ts";
 
 const deadLetterOf = (number: number): DeadLetter => ({
   messageId: `m-${number}`,
@@ -11,14 +11,12 @@ const deadLetterOf = (number: number): DeadLetter => ({
   body: `letter ${number}`,
 });
 
+const system = await startTestSystem();
+afterAll(() => system.close());
+
 describe("the archive of dead letters", () => {
-  let system: TestSystem;
   let bucket: TestBucket;
   let archive: DeadLetterArchive;
-  beforeAll(async () => {
-    system = await startTestSystem();
-  });
-  afterAll(() => system.close());
   beforeEach(async () => {
     bucket = await system.createBucket();
     archive = deadLetterArchive(system.s3, bucket.name);

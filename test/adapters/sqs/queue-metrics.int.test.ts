@@ -100,36 +100,22 @@ test("a subscriber's queue with messages and without receive calls was never rea
   expect(statuses.map(({ lastPolledAt }) => lastPolledAt !== undefined)).toEqual([false, true, false, false]);
 });
 
-describe("the alarms of a stack", () => {
-  test("are its own only, with description, state and the time of the last change", async () => {
-    const names = [
-      "stage-prod-TokenRefused1A2B-9XYZ",
-      "stage-prod-eu-TokenRefused1A2B-9XYZ",
-      "stage-prod2-A-B",
-      "other",
-    ];
-    alarms.splice(0, alarms.length, ...names.map((name) => alarm(name)), alarm("stage-prod-Local", "ALARM"));
-    const { cloudwatch } = clients(system, system.operator);
-    expect(await stackAlarms(cloudwatch, "stage-prod-")).toEqual([
-      {
-        name: "stage-prod-TokenRefused1A2B-9XYZ",
-        description:
-          "What stage-prod-TokenRefused1A2B-9XYZ means. See docs/operate/runbook.md#what-it-means. Wait.",
-        entry: "what-it-means",
-        isOn: false,
-        isTold: true,
-        since: new Date(since),
-        lookBackSeconds: 1_800,
-      },
-      {
-        name: "stage-prod-Local",
-        description: "What stage-prod-Local means. See docs/operate/runbook.md#what-it-means. Wait.",
-        entry: "what-it-means",
-        isOn: true,
-        isTold: true,
-        since: new Date(since),
-        lookBackSeconds: 1_800,
-      },
-    ]);
+test("the alarms of a stack are its own only, with description, state and the time of the last change", async () => {
+  const names = [
+    "stage-prod-TokenRefused1A2B-9XYZ",
+    "stage-prod-eu-TokenRefused1A2B-9XYZ",
+    "stage-prod2-A-B",
+    "other",
+  ];
+  alarms.splice(0, alarms.length, ...names.map((name) => alarm(name)), alarm("stage-prod-Local", "ALARM"));
+  const { cloudwatch } = clients(system, system.operator);
+  const shown = (name: string, isOn: boolean) => ({
+    ...{ name, isOn, isTold: true, since: new Date(since), lookBackSeconds: 1_800 },
+    description: `What ${name} means. See docs/operate/runbook.md#what-it-means. Wait.`,
+    entry: "what-it-means",
   });
+  expect(await stackAlarms(cloudwatch, "stage-prod-")).toEqual([
+    shown("stage-prod-TokenRefused1A2B-9XYZ", false),
+    shown("stage-prod-Local", true),
+  ]);
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { writeChange } from "../../../adapters/aws/relay-invoker.ts";
 import { readChange } from "../../../adapters/streams/change-stream.ts";
 import type { Change } from "../../../domain/state/change.ts";
@@ -46,15 +46,13 @@ const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([on
   return fc.constantFrom(...changes);
 });
 
-describe("a change as a record of the stream", () => {
-  it("is read as it was written", () => {
-    fc.assert(
-      fc.property(change, (written) => {
-        const record = writeChange(written, "1");
-        expect(record.dynamodb?.SequenceNumber).toBe("1");
-        // Through JSON, as in an invocation.
-        expect(readChange(JSON.parse(JSON.stringify(record)))).toEqual(written);
-      }),
-    );
-  });
+it("a change as a record of the stream is read as it was written", () => {
+  fc.assert(
+    fc.property(change, (written) => {
+      const record = writeChange(written, "1");
+      expect(record.dynamodb?.SequenceNumber).toBe("1");
+      // Through JSON, as in an invocation.
+      expect(readChange(JSON.parse(JSON.stringify(record)))).toEqual(written);
+    }),
+  );
 });

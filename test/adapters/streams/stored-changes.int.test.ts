@@ -1,6 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { batchingReader, batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable, linkTable } from "../../../adapters/dynamodb/event-table.ts";
@@ -59,46 +59,42 @@ await describeOnEachTable("a subject's stored changes", (tables) => {
   const account = (id: string, more: Partial<IncomeEvent> = {}) =>
     eventOf("account.connected", { accountId: id, ...more });
 
-  describe("of a user", () => {
-    test("includes the user's items, those of linked accounts, and those of accounts that its events name", async () => {
-      const user = await store(eventOf("user.created", { userId }));
-      const linked = await store(account("linked"));
-      const named = await store(account("named", { userId }));
-      await linkTable(batchingWriter(made.system.dynamodb, made.table.name))(userId, "linked");
-      const linkedAccount = { kind: "account", id: "linked" } as const;
-      const read = batchingReader(made.system.dynamodb, made.table.name);
-      const documents = documentStore(
-        read,
-        batchingWriter(made.system.dynamodb, made.table.name),
-        overflowBucket("unused"),
-      );
-      const document = documentRead(undefined, undefined, { asOf: 1, subject: linkedAccount });
-      await documents.save(undefined, document, undefined);
-      await store(account("other", { userId: "user-2" }));
-      expect(await namesOf(stored.of({ kind: "user", id: userId }))).toEqual(
-        [
-          "document linked",
-          "state linked",
-          "state named",
-          `state ${userId}`,
-          user.id,
-          linked.id,
-          named.id,
-        ].toSorted(),
-      );
-    });
+  test("of a user includes the user's items, those of linked accounts, and those of accounts that its events name", async () => {
+    const user = await store(eventOf("user.created", { userId }));
+    const linked = await store(account("linked"));
+    const named = await store(account("named", { userId }));
+    await linkTable(batchingWriter(made.system.dynamodb, made.table.name))(userId, "linked");
+    const linkedAccount = { kind: "account", id: "linked" } as const;
+    const read = batchingReader(made.system.dynamodb, made.table.name);
+    const documents = documentStore(
+      read,
+      batchingWriter(made.system.dynamodb, made.table.name),
+      overflowBucket("unused"),
+    );
+    const document = documentRead(undefined, undefined, { asOf: 1, subject: linkedAccount });
+    await documents.save(undefined, document, undefined);
+    await store(account("other", { userId: "user-2" }));
+    expect(await namesOf(stored.of({ kind: "user", id: userId }))).toEqual(
+      [
+        "document linked",
+        "state linked",
+        "state named",
+        `state ${userId}`,
+        user.id,
+        linked.id,
+        named.id,
+      ].toSorted(),
+    );
   });
 
-  describe("of an account", () => {
-    test("includes its own partition, and its events in its user's", async () => {
-      const own = await store(account("mine"));
-      const ofUser = await store(account("mine", { userId }));
-      await store(account("other", { userId }));
-      await store(eventOf("user.created", { userId }));
-      expect(await namesOf(stored.of({ kind: "account", id: "mine" }))).toEqual(
-        ["state mine", own.id, ofUser.id].toSorted(),
-      );
-    });
+  test("of an account includes its own partition, and its events in its user's", async () => {
+    const own = await store(account("mine"));
+    const ofUser = await store(account("mine", { userId }));
+    await store(account("other", { userId }));
+    await store(eventOf("user.created", { userId }));
+    expect(await namesOf(stored.of({ kind: "account", id: "mine" }))).toEqual(
+      ["state mine", own.id, ofUser.id].toSorted(),
+    );
   });
 
   test("resumes after any item, for a subject and for the table, and returns each once", async () => {

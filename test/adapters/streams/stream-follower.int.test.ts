@@ -5,12 +5,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { followStream, streamOf } from "../../../adapters/streams/stream-follower.ts";
 import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
-import {
-  describeOnEachTable,
-  startTestSystem,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
+import { describeOnEachTable } from "../../support/engines.ts";
+import { systemWithTable } from "../../support/system-with-table.ts";
 
 const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" };
 const region = "eu-central-1";
@@ -45,31 +41,25 @@ function follow(
 }
 
 await describeOnEachTable("following a table's stream", (tables) => {
-  let system: TestSystem;
+  const made = systemWithTable(tables);
   let client: DynamoDBStreamsClient;
-  let table: TestTable;
   let stream: string;
   let release: () => void = () => undefined;
   beforeAll(async () => {
-    system = await startTestSystem(tables);
     client = new DynamoDBStreamsClient({ maxAttempts: 1 });
-    table = await system.createTable();
-    stream = await streamOf(system.dynamodb, table.name);
+    stream = await streamOf(made.system.dynamodb, made.table.name);
   });
   afterEach(() => release());
-  afterAll(async () => {
-    client.destroy();
-    await system.close();
-  });
+  afterAll(() => client.destroy());
   const put = (sk: string) =>
     // Each write differs: identical ones produce no record.
-    system.dynamodb.send(
-      new PutItemCommand({ TableName: table.name, Item: marshall({ pk: "p", sk, made: randomUUID() }) }),
+    made.system.dynamodb.send(
+      new PutItemCommand({ TableName: made.table.name, Item: marshall({ pk: "p", sk, made: randomUUID() }) }),
     );
   /** Fails the action until released. */
   const fail = (action: string, errorType: string) => {
     const failed = Promise.withResolvers<void>();
-    release = system.intercept(async (call, phase) => {
+    release = made.system.intercept(async (call, phase) => {
       if (phase !== "before" || call.action !== action) return undefined;
       failed.resolve();
       return { status: 400, errorType, message: "injected by the test" };

@@ -120,18 +120,7 @@ describe("the console's addresses, whatever they are given", () => {
     vi.unstubAllEnvs();
   });
   const texts = near(["user/a", "accounts", "2026-11-21T12:00:00Z", "24h", "5"], words);
-  const names = fc.constantFrom(
-    "subject",
-    "type",
-    "since",
-    "until",
-    "limit",
-    "id",
-    "queue",
-    "name",
-    "kind",
-    "body",
-  );
+  const names = fc.constantFrom(..."subject type since until limit id queue name kind body".split(" "));
 
   it("answer, or refuse in words that are no fault of our own code", async () => {
     const asked = fc.record({
@@ -159,30 +148,8 @@ describe("the console's addresses, whatever they are given", () => {
 describe("a command line, whatever its words are", () => {
   const args = fc.array(
     fc.oneof(
-      fc.constantFrom(
-        "events",
-        "list",
-        "replay",
-        "dlq",
-        "redrive",
-        "erase",
-        "user",
-        "mapping",
-        "try",
-        "token",
-      ),
-      fc.constantFrom(
-        "--",
-        "-",
-        "--help",
-        "--json",
-        "--stage",
-        "--since",
-        "24h",
-        "--type",
-        "--limit",
-        ...words,
-      ),
+      fc.constantFrom(..."events list replay dlq redrive erase user mapping try token".split(" ")),
+      fc.constantFrom(..."-- - --help --json --stage --since 24h --type --limit".split(" "), ...words),
       fc.string({ unit: anyCharacter, maxLength: 8 }),
     ),
     { maxLength: 6 },
