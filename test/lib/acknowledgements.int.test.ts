@@ -16,11 +16,10 @@ import {
 import type { Construct } from "constructs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { acknowledge } from "../../lib/acknowledgements.ts";
-import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { allow } from "../../lib/function/permissions.ts";
 import { PipelineFunction } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { productionSettings, quickApp, synthesized } from "./synthesized.ts";
+import { addTo, customDomain, keyArn, productionSettings, quickApp, synthesized } from "./synthesized.ts";
 
 const standIn = () => lambda.Code.fromInline("// stand-in");
 const stackOf = (app: App, written: object) =>
@@ -46,22 +45,13 @@ describe("the checks at synth", () => {
     return app.synth();
   }
 
-  const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
   const vaultArn = "arn:aws:backup:eu-west-1:210987654321:backup-vault:v1";
-  const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
   const twelve = Array.from({ length: 12 }, (_, index) => ({
     name: `subscriber-${index}`,
     principals: [`arn:aws:iam::210987654321:role/reader-${index}`],
   }));
   it.each<[string, object, ...object[]]>([
-    [
-      "traces, a canary and a custom domain",
-      {
-        tracing: "service",
-        canary: {},
-        webhooks: { customDomain: { name: "hooks.example.com", certificateArn } },
-      },
-    ],
+    ["traces, a canary and a custom domain", { tracing: "service", canary: {}, webhooks: { customDomain } }],
     ["a key of its own and backups", { encryption: { keyArn }, recovery: { vaultArn } }],
     ["12 subscribers and a dashboard", { subscribers: twelve, dashboard: true }],
     ["12 subscribers and no function URL", { subscribers: twelve, reading: "invoke" }],
@@ -70,14 +60,9 @@ describe("the checks at synth", () => {
   ])("find nothing in production that is not acknowledged: %s", (_, ...changes) => {
     const synthesize = () =>
       checked((app) => {
-        const stack = new Stack(app, "Mine", { env: { region: "eu-central-1" } });
-        for (const [index, change] of changes.entries()) {
-          const props = { stage: "test", where: "the test", codeOf: standIn };
-          new IncomeEvents(stack, `Events${index}`, {
-            ...props,
-            written: { ...productionSettings, ...change },
-          });
-        }
+        const add = addTo(new Stack(app, "Mine", { env: { region: "eu-central-1" } }));
+        for (const [index, change] of changes.entries())
+          add(`Events${index}`, { ...productionSettings, ...change });
       });
     expect(synthesize).not.toThrow();
   });
@@ -128,9 +113,7 @@ describe("the packs of NIST, PCI and HIPAA", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/evidence/compliance.md"), "utf8");
     const rows = [...page.matchAll(/^\| `(\w+)` \| (\w*) \| (\w*) \| (\w*) \| (\w*) \|/gm)];
     const listed = (column: number) => rows.flatMap((row) => (row[column] === "yes" ? [row[1]] : []));
-    const encryption = {
-      keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e",
-    };
+    const encryption = { keyArn };
     const packs = [NIST80053R5Checks, PCIDSS321Checks, HIPAASecurityChecks];
     for (const [index, pack] of packs.entries())
       expect([...findingsOf(pack, productionSettings).keys()].sort(), pack.name).toEqual(
@@ -151,16 +134,9 @@ it("the page of deploying lets CloudFormation's role manage each type that a sta
   const actions = [...statements.flatMap(({ Action }) => Action), ...withRecovery.matchAll(/(?<=`)[a-z]+:/g)];
   const allowed = new Set(actions.map((action) => String(action).split(":")[0]));
   const prefixes: Readonly<Record<string, string>> = { ApiGatewayV2: "apigateway" };
-  const webhooks = {
-    customDomain: {
-      name: "hooks.example.com",
-      certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
-    },
-  };
   const { resources } = synthesized({
     ...productionSettings,
-    ...{ dashboard: true, webhooks, canary: {} },
-    encryption: { keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e" },
+    ...{ dashboard: true, webhooks: { customDomain }, canary: {}, encryption: { keyArn } },
     recovery: { vaultArn: "arn:aws:backup:eu-west-1:210987654321:backup-vault:v1" },
   });
   const types = resources.map(({ Type }) => Type).filter((type) => type.startsWith("AWS::"));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { changesSince, missingNotes } from "../../scripts/upgrades/changes.ts";
 import { type Release, readReleases, type Summary, summarize } from "../../scripts/upgrades/release.ts";
+import { customDomain, keyArn } from "./synthesized.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const page = readFileSync(join(repository, "docs/operate/upgrading.md"), "utf8");
@@ -32,15 +33,13 @@ describe("an upgrade from each release", () => {
   );
 });
 
-describe("resources that hold data", () => {
-  it("stay what they are when other settings change", () => {
-    const production = newest.stages.filter(({ name }) => name === "production");
-    const { forbidden } = changesSince({ ...newest, stages: production }, (stage) =>
-      summarize({ ...stage, settings: otherSettings }),
-    );
-    expect(production).toHaveLength(1);
-    expect(forbidden).toEqual([]);
-  });
+it("resources that hold data stay what they are when other settings change", () => {
+  const production = newest.stages.filter(({ name }) => name === "production");
+  const { forbidden } = changesSince({ ...newest, stages: production }, (stage) =>
+    summarize({ ...stage, settings: otherSettings }),
+  );
+  expect(production).toHaveLength(1);
+  expect(forbidden).toEqual([]);
 });
 
 describe("a change since a release", () => {
@@ -206,10 +205,7 @@ const otherSettings = {
   webhooks: {
     secretHeader: "x-other",
     maxBodyBytes: 99_999,
-    customDomain: {
-      name: "hooks.example.com",
-      certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
-    },
+    customDomain,
   },
   mapping: { users: { ids: "any" } },
   subscribers: [
@@ -223,5 +219,5 @@ const otherSettings = {
   retention: { eventsDays: 99, failuresDays: 99, logsDays: 1 },
   functions: { receive: { reservedConcurrency: 7 }, store: { timeoutSeconds: 99, memoryMb: 1024 } },
   accountConcurrency: 1_000,
-  encryption: { keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e" },
+  encryption: { keyArn },
 };

@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { IncomeEvents } from "../../lib/construct/income-events.ts";
 import { pipelinesIn, resourcesOf } from "../../packages/cli/core/pipelines.ts";
 import { messageOf, settingsInError } from "./settings/settings-in-error.ts";
-import { addTo, appWith, productionSettings, quickApp } from "./synthesized.ts";
+import { addTo, appWith, keyArn, productionSettings, propertiesOf, quickApp } from "./synthesized.ts";
 
 const codeOf = () => lambda.Code.fromInline("// stand-in");
 const inRegion = { region: "eu-central-1" };
@@ -75,10 +75,8 @@ describe("the construct in a stack of an app", () => {
     });
     const { Value } = template.findOutputs("EventsSubscribers").EventsSubscribers ?? {};
     expect(JSON.stringify(Value)).toContain("risk");
-    const [relay] = Object.entries(template.findResources("AWS::Lambda::Function")).filter(([id]) =>
-      id.startsWith("EventsRelay"),
-    );
-    expect(JSON.stringify(relay?.[1].Properties.Environment)).toContain("EventsSubscriberRiskQueue");
+    const [relay] = propertiesOf(template, "AWS::Lambda::Function", "EventsRelay");
+    expect(JSON.stringify(relay.Environment)).toContain("EventsSubscriberRiskQueue");
     // Each of two pipelines in one stack finds its own.
     const Tags = [{ Key: "income-events:subscriber-of", Value: "Mine-Events" }];
     template.resourcePropertiesCountIs("AWS::SQS::Queue", { Tags }, 4);
@@ -91,19 +89,18 @@ describe("the construct in a stack of an app", () => {
       const { alarms: _alarms, ...settings } = productionSettings;
       add("Events", settings, { encryptionKey, alarmTopic });
     }, inRegion);
-    const tables = Object.values(template.findResources("AWS::DynamoDB::GlobalTable"));
-    expect(JSON.stringify(tables[0]?.Properties.Replicas)).toMatch(/Key[0-9A-F]{8}/);
-    const keys = Object.values(template.findResources("AWS::KMS::Key"));
-    const policy = JSON.stringify(keys[0]?.Properties.KeyPolicy.Statement);
+    const [table] = propertiesOf(template, "AWS::DynamoDB::GlobalTable");
+    expect(JSON.stringify(table.Replicas)).toMatch(/Key[0-9A-F]{8}/);
+    const [key] = propertiesOf(template, "AWS::KMS::Key");
+    const policy = JSON.stringify(key.KeyPolicy.Statement);
     expect(policy).toContain('"Service":"logs.eu-central-1.amazonaws.com"');
     expect(policy).toContain(":Mine-EventsSubscriberRiskTeamQueue");
-    const alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm"));
+    const alarms = propertiesOf(template, "AWS::CloudWatch::Alarm");
     expect(alarms.length).toBeGreaterThan(10);
-    for (const { Properties } of alarms) expect(JSON.stringify(Properties.AlarmActions)).toMatch(/Topic/);
+    for (const { AlarmActions } of alarms) expect(JSON.stringify(AlarmActions)).toMatch(/Topic/);
   });
 
   it("refuses two keys", () => {
-    const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
     const both = () =>
       appWith((stack, add) =>
         add("Events", { ...minimal, encryption: { keyArn } }, { encryptionKey: new kms.Key(stack, "Key") }),
@@ -125,12 +122,10 @@ describe("the construct in a stack of an app", () => {
       const events = add("Events", { ...minimal, subscribers, readiness: { endpoints: ["income"] } });
       events.metricDeadLetters().createAlarm(stack, "Dead", { threshold: 1, evaluationPeriods: 1 });
     });
-    const [alarm] = Object.entries(template.findResources("AWS::CloudWatch::Alarm")).filter(([id]) =>
-      id.startsWith("Dead"),
-    );
+    const [alarm] = propertiesOf(template, "AWS::CloudWatch::Alarm", "Dead");
     // One is the expression.
-    expect(alarm?.[1].Properties.Metrics.length).toBeLessThanOrEqual(11);
-    expect(alarm?.[1].Properties.Metrics.length).toBeGreaterThan(1);
+    expect(alarm.Metrics.length).toBeLessThanOrEqual(11);
+    expect(alarm.Metrics.length).toBeGreaterThan(1);
   });
 
   it("counts ignored events by name, and names them in an output", () => {
@@ -175,10 +170,7 @@ describe("the construct in a stack of an app", () => {
       for (const [name, metric] of Object.entries(metrics))
         metric.createAlarm(stack, name, { threshold: 1, evaluationPeriods: 1 });
     });
-    const alarmOf = (name: string) =>
-      Object.entries(template.findResources("AWS::CloudWatch::Alarm")).find(([id]) =>
-        id.startsWith(name),
-      )?.[1].Properties;
+    const alarmOf = (name: string) => propertiesOf(template, "AWS::CloudWatch::Alarm", name)[0];
     for (const [name, MetricName] of [
       ["Stored", "EventsStored"],
       ["Again", "DuplicateEvents"],
@@ -221,10 +213,8 @@ describe("the construct in a stack of an app", () => {
       const reader = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
       events.subscriber("billing").grantConsume(reader);
     }, inRegion);
-    const [[, policy] = []] = Object.entries(template.findResources("AWS::IAM::Policy")).filter(([id]) =>
-      id.startsWith("Reader"),
-    );
-    const statements: readonly object[] = policy?.Properties.PolicyDocument.Statement;
+    const [policy] = propertiesOf(template, "AWS::IAM::Policy", "Reader");
+    const statements: readonly object[] = policy.PolicyDocument.Statement;
     for (const Resource of [former, { "Fn::GetAtt": [expect.stringMatching(/^Key/), "Arn"] }])
       expect(statements).toContainEqual(expect.objectContaining({ Action: "kms:Decrypt", Resource }));
   });

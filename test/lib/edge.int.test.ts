@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
+import { customDomain, nameOf, productionSettings, synthesized } from "./synthesized.ts";
 
 describe("reserved concurrency", () => {
   it("is that of the receivers, each by itself, and of nothing else", () => {
@@ -35,11 +35,7 @@ describe("the access log", () => {
 });
 
 describe("a custom domain", () => {
-  const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
-  const stack = synthesized({
-    ...productionSettings,
-    webhooks: { customDomain: { name: "hooks.example.com", certificateArn } },
-  });
+  const stack = synthesized({ ...productionSettings, webhooks: { customDomain } });
   const domain = stack.withId("DomainName");
 
   it("leads to the API's stage, with its certificate and today's TLS", () => {
@@ -48,7 +44,11 @@ describe("a custom domain", () => {
       Properties: {
         DomainName: "hooks.example.com",
         DomainNameConfigurations: [
-          { CertificateArn: certificateArn, EndpointType: "REGIONAL", SecurityPolicy: "TLS_1_2" },
+          {
+            CertificateArn: customDomain.certificateArn,
+            EndpointType: "REGIONAL",
+            SecurityPolicy: "TLS_1_2",
+          },
         ],
       },
     });
@@ -81,8 +81,8 @@ describe("a custom domain", () => {
       truststoreUri: "s3://trust.example.com/authorities/all.pem",
       truststoreVersion: "v1",
     };
-    const customDomain = { name: "hooks.example.com", certificateArn, mutualTls };
-    const asking = synthesized({ ...productionSettings, webhooks: { customDomain } });
+    const webhooks = { customDomain: { ...customDomain, mutualTls } };
+    const asking = synthesized({ ...productionSettings, webhooks });
     expect(asking.withId("DomainName").Properties.MutualTlsAuthentication).toEqual({
       TruststoreUri: "s3://trust.example.com/authorities/all.pem",
       TruststoreVersion: "v1",

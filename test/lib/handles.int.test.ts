@@ -6,7 +6,7 @@ import * as iam from "aws-cdk-lib/aws-iam";
 import * as route53 from "aws-cdk-lib/aws-route53";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
-import { addTo, productionSettings, quickApp } from "./synthesized.ts";
+import { addTo, customDomain, productionSettings, propertiesOf, quickApp } from "./synthesized.ts";
 
 const stackWith = (...pipelines: readonly (readonly [id: string, written: object])[]) => {
   const stack = new Stack(quickApp(), "Mine");
@@ -14,9 +14,7 @@ const stackWith = (...pipelines: readonly (readonly [id: string, written: object
 };
 
 test("others of the app refer to the table, the API and its name", () => {
-  const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
-  const webhooks = { customDomain: { name: "hooks.example.com", certificateArn } };
-  const { stack, made } = stackWith(["Named", { ...productionSettings, webhooks }]);
+  const { stack, made } = stackWith(["Named", { ...productionSettings, webhooks: { customDomain } }]);
   new CfnOutput(stack, "Table", { value: made[0]?.table.tableArn ?? "" });
   new CfnOutput(stack, "Api", { value: made[0]?.api.apiId ?? "" });
   new CfnOutput(stack, "Target", { value: made[0]?.domainName?.regionalDomainName ?? "" });
@@ -42,9 +40,8 @@ test("functions are known by their names in log lines, also before all subscribe
       Statement: [Match.objectLike({ Action: "lambda:InvokeFunction", Resource: Match.arrayWith([arn]) })],
     },
   });
-  const functions = Object.entries(template.findResources("AWS::Lambda::Function"));
-  const [, changes] = functions.find(([id]) => id.startsWith("EventsRelayChangesFunction")) ?? [];
-  expect(JSON.stringify(changes?.Properties.Environment)).toContain("EventsSubscriberLate");
+  const [changes] = propertiesOf(template, "AWS::Lambda::Function", "EventsRelayChangesFunction");
+  expect(JSON.stringify(changes.Environment)).toContain("EventsSubscriberLate");
   expect(() => events?.addSubscriber({ name: "later" })).toThrow("before the app is synthesized");
 });
 
@@ -75,7 +72,7 @@ test("the app's widgets stand below the pipeline's, and subscribers may follow t
   expect(text).toMatch(/^.*From the webhook to the subscriber.*EventsSubscriberLater.*ours/);
 });
 
-const customDomain = { name: "hooks.example.com" };
+const { certificateArn: _, ...nameAlone } = customDomain;
 
 test("a certificate and a hosted zone of the app are taken, and the name leads to the API", () => {
   const stack = new Stack(quickApp(), "Mine");
@@ -83,8 +80,12 @@ test("a certificate and a hosted zone of the app are taken, and the name leads t
     hostedZoneId: "Z1",
     zoneName: "example.com",
   });
-  const certificate = new acm.Certificate(stack, "Certificate", { domainName: customDomain.name });
-  addTo(stack)("Events", { production: false, webhooks: { customDomain } }, { hostedZone, certificate });
+  const certificate = new acm.Certificate(stack, "Certificate", { domainName: nameAlone.name });
+  addTo(stack)(
+    "Events",
+    { production: false, webhooks: { customDomain: nameAlone } },
+    { hostedZone, certificate },
+  );
   const template = Template.fromStack(stack);
   template.hasResourceProperties("AWS::ApiGatewayV2::DomainName", {
     DomainNameConfigurations: [{ CertificateArn: { Ref: Match.stringLikeRegexp("^Certificate") } }],
@@ -100,11 +101,7 @@ test("a certificate and a hosted zone of the app are taken, and the name leads t
 
 test.each([
   ["no name", {}, "hostedZone: has no name to lead to the API"],
-  [
-    "a distribution before it",
-    { customDomain: { ...customDomain, behindCloudFront: true } },
-    "past CloudFront",
-  ],
+  ["a distribution before it", { customDomain: { ...nameAlone, behindCloudFront: true } }, "past CloudFront"],
 ])("a hosted zone is refused with %s", (_, webhooks, refusal) => {
   const stack = new Stack(quickApp(), "Mine");
   const hostedZone = route53.HostedZone.fromHostedZoneId(stack, "Zone", "Z1");

@@ -117,24 +117,22 @@ describe("buckets", () => {
   });
 });
 
-describe("secrets", () => {
-  it("are generated: a placeholder token, a long webhook secret and a longer key without punctuation", () => {
-    expect(production.withId("ErasureKey").Properties.GenerateSecretString).toEqual({
-      SecretStringTemplate: "{}",
-      GenerateStringKey: "key",
-      PasswordLength: 64,
-      ExcludePunctuation: true,
-    });
-    expect(production.withId("TokenSecret").Properties.GenerateSecretString).toEqual({
-      SecretStringTemplate: "{}",
-      GenerateStringKey: "placeholder",
-    });
-    expect(production.withId("WebhookSecret").Properties.GenerateSecretString).toEqual({
-      SecretStringTemplate: "{}",
-      GenerateStringKey: "current",
-      PasswordLength: 48,
-      ExcludePunctuation: true,
-    });
+it("secrets are generated: a placeholder token, a long webhook secret and a longer key without punctuation", () => {
+  expect(production.withId("ErasureKey").Properties.GenerateSecretString).toEqual({
+    SecretStringTemplate: "{}",
+    GenerateStringKey: "key",
+    PasswordLength: 64,
+    ExcludePunctuation: true,
+  });
+  expect(production.withId("TokenSecret").Properties.GenerateSecretString).toEqual({
+    SecretStringTemplate: "{}",
+    GenerateStringKey: "placeholder",
+  });
+  expect(production.withId("WebhookSecret").Properties.GenerateSecretString).toEqual({
+    SecretStringTemplate: "{}",
+    GenerateStringKey: "current",
+    PasswordLength: 48,
+    ExcludePunctuation: true,
   });
 });
 

@@ -2,7 +2,7 @@ import { Stack } from "aws-cdk-lib";
 import type { Template } from "aws-cdk-lib/assertions";
 import * as iam from "aws-cdk-lib/aws-iam";
 import { describe, expect, it } from "vitest";
-import { appWith } from "./synthesized.ts";
+import { appWith, propertiesOf } from "./synthesized.ts";
 
 const minimal = { production: false, subscribers: [{ name: "billing" }] };
 
@@ -12,9 +12,7 @@ type Statement = { readonly Action: string | readonly string[]; readonly Resourc
 
 /** Statements of a role's policy. */
 function statementsOf(template: Template, role: string): readonly Statement[] {
-  const policies = Object.entries(template.findResources("AWS::IAM::Policy"));
-  const [policy] = policies.filter(([id]) => id.startsWith(role));
-  return policy?.[1].Properties.PolicyDocument.Statement;
+  return propertiesOf(template, "AWS::IAM::Policy", role)[0].PolicyDocument.Statement;
 }
 
 describe("a grant of a subscriber", () => {
@@ -90,10 +88,8 @@ describe("a grant of a subscriber", () => {
       const user = iam.User.fromUserArn(stack, "User", "arn:aws:iam::123456789012:user/reader");
       events.subscriber("risk").grantReadDocuments(user);
     });
-    const reads = Object.entries(template.findResources("AWS::Lambda::Function")).flatMap(([id, found]) =>
-      id.startsWith("EventsReadDocuments") ? [found] : [],
-    );
-    const [variable] = reads.map(({ Properties }) => Properties.Environment.Variables.GRANTED_READERS);
+    const [reads] = propertiesOf(template, "AWS::Lambda::Function", "EventsReadDocuments");
+    const variable = reads.Environment.Variables.GRANTED_READERS;
     const parts: readonly unknown[] = variable["Fn::Join"][1];
     const text = parts.map((part) =>
       typeof part === "string" ? part : JSON.stringify(part).replaceAll('"', "'"),

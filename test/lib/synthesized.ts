@@ -136,6 +136,25 @@ export function nameOf(logicalId: string): string {
   return logicalId.replace(/[0-9A-F]{8}$/, "");
 }
 
+export const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+
+/** A domain of the webhooks, with its certificate. */
+export const customDomain = {
+  name: "hooks.example.com",
+  certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
+};
+
+/** As many subscribers as a stage may have, with the longest names. */
+export const longSubscribers = Array.from({ length: 12 }, (_, index) => ({
+  name: `${"a".repeat(37)}-${String(index).padStart(2, "0")}`,
+}));
+
+/** The properties of the resources of a type whose logical ids begin so. */
+export function propertiesOf(template: Template, type: string, prefix = "") {
+  const found = Object.entries(template.findResources(type)).filter(([id]) => id.startsWith(prefix));
+  return found.map(([, { Properties }]) => Properties);
+}
+
 /** Production settings with a realistic URL and a subscriber in another account. */
 export const productionSettings = {
   production: true,

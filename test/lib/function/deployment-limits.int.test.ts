@@ -4,24 +4,13 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { describe, expect, it } from "vitest";
 import { deploymentProblems } from "../../../lib/function/deployment-limits.ts";
-import { productionSettings, synthesized } from "../synthesized.ts";
-
-const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+import { keyArn, longSubscribers, productionSettings, synthesized } from "../synthesized.ts";
 
 describe("the largest stage: twelve subscribers with long names, in a stage with a long name", () => {
-  const subscribers = Array.from({ length: 12 }, (_, index) => ({
-    name: `${"a".repeat(37)}-${String(index).padStart(2, "0")}`,
-  }));
   const baseUrls = { production: `https://${"a".repeat(292)}` };
   const provider = { ...productionSettings.provider, baseUrls };
-  const settings = {
-    ...productionSettings,
-    provider,
-    subscribers,
-    tracing: "service",
-    encryption: { keyArn },
-  };
-  const stack = synthesized(settings, "s".repeat(20));
+  const more = { provider, subscribers: longSubscribers, tracing: "service", encryption: { keyArn } };
+  const stack = synthesized({ ...productionSettings, ...more }, "s".repeat(20));
 
   it("has room in the environments and the roles of its functions", () => {
     expect(stack.ofType("AWS::SQS::Queue").filter(({ id }) => id.startsWith("Subscriber"))).toHaveLength(24);

@@ -82,12 +82,36 @@ export function findNeeds(permissions: readonly Permission[], stack: string): re
   });
 }
 
-/** One line per permission: role, action, resource and its need. */
+const kinds = {
+  Users: "users",
+  Accounts: "accounts",
+  Endpoints: "endpoints",
+  CompanyAccounts: "company-accounts",
+};
+const named = new RegExp(`\\b(${Object.keys(kinds).join("|")})(?=Work|Receive|Store)`, "g");
+const inPath = new RegExp(`(?<=bodies/)(${Object.values(kinds).join("|")})(?=/)`, "g");
+
+/**
+ * One line per permission: role, action, resource and its need. `<Kind>` stands for each kind of webhooks where all
+ * have the same.
+ */
 export function recordOf(needs: readonly PermissionNeed[]): string {
   const lines = needs.map(
-    ({ role, action, resource, need }) => `${role} ${action} ${resource}: ${need ?? "nothing"}\n`,
+    ({ role, action, resource, need }) => `${role} ${action} ${resource}: ${need ?? "nothing"}`,
   );
-  return lines.join("");
+  const common = (line: string) => {
+    const pattern = line.replaceAll(named, "<Kind>").replaceAll(inPath, "<kind>");
+    return ofEachKind(pattern).every((each) => lines.includes(each)) ? pattern : line;
+  };
+  return [...new Set(lines.map(common))].map((line) => `${line}\n`).join("");
+}
+
+/** The lines for which a line of the record stands. */
+export function ofEachKind(line: string): readonly string[] {
+  if (!line.includes("<Kind>")) return [line];
+  return Object.entries(kinds).map(([name, path]) =>
+    line.replaceAll("<Kind>", name).replaceAll("<kind>", path),
+  );
 }
 
 /** Permissions that only some runs of the scenario use, as time decides: a record of these calls would vary. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { breakerKey, callWindowKey, refusalNoteKey } from "../../../adapters/dynamodb/keys.ts";
 import { resourceWildcards } from "../../../lib/function/permissions.ts";
-import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
+import { keyArn, nameOf, productionSettings, synthesized } from "../synthesized.ts";
 import { allowedBy, readable, role } from "./roles.ts";
 
 const stack = synthesized(productionSettings);
@@ -78,7 +78,6 @@ describe("a function's role", () => {
 });
 
 describe("with a customer's key", () => {
-  const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
   const encrypted = synthesized({ ...productionSettings, encryption: { keyArn } });
   const both = ["kms:Decrypt", "kms:GenerateDataKey"];
   /** Sending and writing need a new data key; SQS verifies it by decrypting it. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { nameOf, synthesized } from "../synthesized.ts";
+import { ofEachKind } from "./find-needs.ts";
 import { allowedBy } from "./roles.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -23,7 +24,8 @@ it("the record of the sweep has each permission of each role of the stage local,
   const allowed = roles.flatMap((role) =>
     allowedBy(role).map((pair) => `${nameOf(role.id).replace(/Role$/, "")} ${pair}`),
   );
-  const recorded = [...record.matchAll(/^\w+ \S+ (\S+)(?=: )/gm)].map(([line]) => line);
-  expect(recorded.map(asNamed).toSorted()).toEqual(allowed.map(asNamed).toSorted());
+  const recorded = record.split("\n").flatMap(ofEachKind);
+  const permissions = recorded.flatMap((line) => /^\w+ \S+ \S+(?=: )/.exec(line)?.[0] ?? []);
+  expect(permissions.map(asNamed).toSorted()).toEqual(allowed.map(asNamed).toSorted());
   expect(record).not.toMatch(/: nothing$/m);
 });

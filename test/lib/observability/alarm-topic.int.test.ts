@@ -1,10 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { parseSettings } from "../../../lib/settings/settings.ts";
-import { productionSettings, type Synthesized, synthesized } from "../synthesized.ts";
+import {
+  keyArn,
+  longSubscribers,
+  productionSettings,
+  type Synthesized,
+  synthesized,
+} from "../synthesized.ts";
 
 const emails = ["on-call@example.com", "owner@example.com"];
 const topicArn = "arn:aws:sns:eu-central-1:123456789012:on-call";
-const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
 const { alarms: _, ...withoutAlarms } = productionSettings;
 
 function alarmsOf(stack: Synthesized) {
@@ -91,12 +96,8 @@ describe("where alarms go", () => {
   });
 
   it("has room for all alarms in the rule that takes them together, with the longest names", () => {
-    const names = Array.from(
-      { length: 12 },
-      (_, index) => `${"a".repeat(37)}-${String(index).padStart(2, "0")}`,
-    );
-    const subscribers = names.map((name) => ({ name }));
-    const stack = synthesized({ ...withoutAlarms, alarms: { emails }, subscribers }, "s".repeat(20));
+    const settings = { ...withoutAlarms, alarms: { emails }, subscribers: longSubscribers };
+    const stack = synthesized(settings, "s".repeat(20));
     const alarms = alarmsOf(stack);
     // Source: CloudWatch API reference, "PutCompositeAlarm".
     const longest = alarms.map(({ id }) => ` OR NOT OK("${stack.name}-${id}-${"x".repeat(13)}")`).join("");

@@ -267,18 +267,16 @@ describe("the alarm that nothing is received", () => {
   });
 });
 
-describe("dead letters", () => {
-  it("of every queue raise an alarm", () => {
-    const watched = resources
-      .filter(({ Properties }) => JSON.stringify(Properties).includes("ApproximateNumberOfMessagesVisible"))
-      .map(({ Properties }) => JSON.stringify(Properties));
-    const deadLetters = production.ofType("AWS::SQS::Queue").filter(({ id }) => id.includes("DeadLetters"));
-    expect(deadLetters).toHaveLength(9);
-    for (const { id } of deadLetters) {
-      expect(
-        watched.filter((text) => text.includes(id)),
-        id,
-      ).toHaveLength(1);
-    }
-  });
+it("dead letters of every queue raise an alarm", () => {
+  const watched = resources
+    .filter(({ Properties }) => JSON.stringify(Properties).includes("ApproximateNumberOfMessagesVisible"))
+    .map(({ Properties }) => JSON.stringify(Properties));
+  const deadLetters = production.ofType("AWS::SQS::Queue").filter(({ id }) => id.includes("DeadLetters"));
+  expect(deadLetters).toHaveLength(9);
+  for (const { id } of deadLetters) {
+    expect(
+      watched.filter((text) => text.includes(id)),
+      id,
+    ).toHaveLength(1);
+  }
 });

@@ -103,29 +103,25 @@ describe.each([
   });
 });
 
-describe("a shard of the relay whose batches fail", () => {
-  it.each([
-    ["raises the alarm in two of three periods", [1, 11], true],
-    ["raises no alarm in one minute", [1, 1], false],
-    ["raises no alarm in two periods that are far apart", [1, 31], false],
-  ])("%s", (_, minutes, isRaised) => {
-    const failed = createMetric(hour * 1_000);
-    for (const minute of minutes) failed.add(100, minute * 60_000);
-    expect(goesOff("relay-failing", () => failed, hour)).toBe(isRaised);
-  });
+it.each([
+  ["raises the alarm in two of three periods", [1, 11], true],
+  ["raises no alarm in one minute", [1, 1], false],
+  ["raises no alarm in two periods that are far apart", [1, 31], false],
+])("a shard of the relay whose batches fail %s", (_, minutes, isRaised) => {
+  const failed = createMetric(hour * 1_000);
+  for (const minute of minutes) failed.add(100, minute * 60_000);
+  expect(goesOff("relay-failing", () => failed, hour)).toBe(isRaised);
 });
 
-describe("a relay to which no change is passed", () => {
-  it.each<readonly [string, stored: readonly number[], relayed: readonly number[], isRaised: boolean]>([
-    ["raises the alarm if an event is stored every 15 minutes", [1, 16, 31, 46], [], true],
-    ["raises no alarm if nothing is stored", [], [], false],
-    ["raises no alarm if events are relayed", [1, 16, 31, 46], [1, 16, 31, 46], false],
-    ["raises no alarm for an event that is relayed in the next period", [5], [6], false],
-  ])("%s", (_, storedAt, relayedAt, isRaised) => {
-    const [stored, relayed] = [createMetric(hour * 1_000), createMetric(hour * 1_000)];
-    for (const minute of storedAt) stored.add(1, minute * 60_000);
-    for (const minute of relayedAt) relayed.add(1, minute * 60_000);
-    const metricOf = (name: string) => (name === "EventsStored" ? stored : relayed);
-    expect(goesOff("relay-stopped", metricOf, hour)).toBe(isRaised);
-  });
+it.each<readonly [string, stored: readonly number[], relayed: readonly number[], isRaised: boolean]>([
+  ["raises the alarm if an event is stored every 15 minutes", [1, 16, 31, 46], [], true],
+  ["raises no alarm if nothing is stored", [], [], false],
+  ["raises no alarm if events are relayed", [1, 16, 31, 46], [1, 16, 31, 46], false],
+  ["raises no alarm for an event that is relayed in the next period", [5], [6], false],
+])("a relay to which no change is passed %s", (_, storedAt, relayedAt, isRaised) => {
+  const [stored, relayed] = [createMetric(hour * 1_000), createMetric(hour * 1_000)];
+  for (const minute of storedAt) stored.add(1, minute * 60_000);
+  for (const minute of relayedAt) relayed.add(1, minute * 60_000);
+  const metricOf = (name: string) => (name === "EventsStored" ? stored : relayed);
+  expect(goesOff("relay-stopped", metricOf, hour)).toBe(isRaised);
 });

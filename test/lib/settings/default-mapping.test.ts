@@ -68,6 +68,8 @@ describe("the default mapping", () => {
   const newer = { created_at: "2024-04-25T19:32:49.765013012Z", user_id: other };
   const account = { ...newer, datasource_id: id, account_id: id };
   const fetched = { endpoint: "income", data_available: true };
+  const update = { ...fetched, event: "update_endpoint", account_id: id };
+  const updated = { type: "endpoint.updated", endpoint: "income", dataAvailable: true };
   it.each<[string, WebhookKind, object, object]>([
     [
       "a user with metadata",
@@ -102,20 +104,20 @@ describe("the default mapping", () => {
     [
       "an endpoint of an account",
       "endpoints",
-      { ...fetched, event: "update_endpoint", account_id: id, user_id: null, company_id: null },
-      { type: "endpoint.updated", accountId: id, endpoint: "income", dataAvailable: true },
+      { ...update, user_id: null, company_id: null },
+      { ...updated, accountId: id },
     ],
     [
       "an endpoint of a company's account",
       "endpoints",
-      { ...fetched, event: "update_endpoint", account_id: id, company_id: other },
-      { type: "endpoint.updated", companyAccountId: id, endpoint: "income", dataAvailable: true },
+      { ...update, company_id: other },
+      { ...updated, companyAccountId: id },
     ],
     [
       "an endpoint of a company's account under data",
       "endpoints",
       { event: "update_endpoint", data: { ...fetched, account_id: id, company_id: other } },
-      { type: "endpoint.updated", companyAccountId: id, endpoint: "income", dataAvailable: true },
+      { ...updated, companyAccountId: id },
     ],
   ])("of interface 0.5 reads %s", (_name, kind, body, facts) => {
     expect(mapPayload(defaultMapping[kind], body, evaluate)).toEqual(facts);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseSettings, SettingsError } from "../../../lib/settings/settings.ts";
+import { keyArn } from "../synthesized.ts";
 import { messageOf, settingsInError } from "./settings-in-error.ts";
 
 /** Lines of the settings' error, without the file's. */
@@ -160,7 +161,6 @@ describe("the longest outage", () => {
 });
 
 describe("encryption", () => {
-  const own = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
   const withReader = [{ name: "risk-team", principals: ["210987654321"] }];
 
   it("with AWS's own key of SQS is refused if another account reads a queue, with the reason", () => {
@@ -171,7 +171,7 @@ describe("encryption", () => {
     );
     expect(others).toEqual([]);
     expect(faultsOf({ production: false, encryption, subscribers: [{ name: "mine" }] })).toEqual([]);
-    expect(faultsOf({ production: false, encryption: { keyArn: own }, subscribers: withReader })).toEqual([]);
+    expect(faultsOf({ production: false, encryption: { keyArn }, subscribers: withReader })).toEqual([]);
   });
 });
 
@@ -232,14 +232,7 @@ describe("settings in error", () => {
 
   it("or in order, whatever JSON they are: each fault begins with a setting's name", () => {
     const names = fc.constantFrom(
-      "production",
-      "provider",
-      "mapping",
-      "fetch",
-      "token",
-      "subscribers",
-      "paging",
-      "by",
+      ..."production provider mapping fetch token subscribers paging by".split(" "),
     );
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(

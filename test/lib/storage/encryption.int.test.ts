@@ -4,9 +4,8 @@ import { describe, expect, it } from "vitest";
 import { allow } from "../../../lib/function/permissions.ts";
 import { keyPolicyStatements, parseSettings } from "../../../lib/settings/settings.ts";
 import { keyPermissions } from "../../../lib/storage/encryption.ts";
-import { productionSettings, type Resource, type Synthesized, synthesized } from "../synthesized.ts";
+import { keyArn, productionSettings, type Resource, type Synthesized, synthesized } from "../synthesized.ts";
 
-const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
 const [everything, riskTeam] = productionSettings.subscribers;
 
 /** The property with the encryption key, by resource type. */

@@ -2,7 +2,7 @@ import { Match, Template } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { RecoveryVaultStack } from "../../../lib/recovery-vault-stack.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
-import { nameOf, productionSettings, quickApp, synthesized } from "../synthesized.ts";
+import { keyArn, nameOf, productionSettings, quickApp, synthesized } from "../synthesized.ts";
 import { production, targetOf } from "../synthesized-stages.ts";
 
 const vaultArn = "arn:aws:backup:eu-west-1:210987654321:backup-vault:income-events";
@@ -54,7 +54,6 @@ describe("a stage with recovery", () => {
   });
 
   it("encrypts the vault with a key of your own, which the role of the backups may use", () => {
-    const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
     const own = synthesized({ ...productionSettings, recovery, encryption: { keyArn } });
     expect(own.withId("RecoveryVault").Properties.EncryptionKeyArn).toBe(keyArn);
     expect(JSON.stringify(own.withId("RecoveryRole").Properties.Policies)).toContain(keyArn);
