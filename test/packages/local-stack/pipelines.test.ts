@@ -22,11 +22,6 @@ describe("the pipelines of a stack", () => {
     for (const { outputs } of found) expect(Object.keys(outputs)).toHaveLength(4);
   });
 
-  it("are one if the pipeline is the stack, which has the app's own outputs too", () => {
-    const outputs = { ...outputsOf(""), IncomesTableName: "incomes" };
-    expect(pipelinesIn(outputs)).toEqual([{ id: "", outputs }]);
-  });
-
   it("are found by names without the id: those of the first, then those of the app", () => {
     const stack = { outputs: { ...outputsOf("Events"), IncomesTableName: "incomes" } };
     expect(outputOf(stack, "TableName")).toBe("Events-table");

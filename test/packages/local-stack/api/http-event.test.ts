@@ -72,39 +72,27 @@ describe("an event in payload format 2.0", () => {
   });
 });
 
-describe("a function's result as an answer", () => {
-  test("is used as given if it has a statusCode", () => {
-    const answer = httpAnswer(
-      JSON.stringify({
-        statusCode: 201,
-        headers: { "X-A": 1 },
-        cookies: ["a=1"],
-        body: "YQ==",
-        isBase64Encoded: true,
-      }),
-    );
-    expect(answer).toEqual({
+const json = { "content-type": "application/json" };
+const internal = { status: 500, headers: json, body: Buffer.from('{"message":"Internal Server Error"}') };
+
+test.each([
+  [
+    "as given if it has a statusCode",
+    { statusCode: 201, headers: { "X-A": 1 }, cookies: ["a=1"], body: "YQ==", isBase64Encoded: true },
+    {
       status: 201,
       headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1", "set-cookie": ["a=1"] },
       body: Buffer.from("a"),
-    });
-  });
-
-  test("is the body of a 200 in JSON if it has none", () => {
-    expect(httpAnswer('{"a":1}')).toMatchObject({
-      status: 200,
-      headers: { "content-type": "application/json" },
-      body: Buffer.from('{"a":1}'),
-    });
-  });
-
-  test.each(['{"statusCode":"x"}', '{"statusCode":200,"body":{}}', '{"statusCode":99}'])(
-    "is a 500 if it is malformed: %s",
-    (payload) => {
-      expect(httpAnswer(payload)).toMatchObject({
-        status: 500,
-        body: Buffer.from('{"message":"Internal Server Error"}'),
-      });
     },
-  );
+  ],
+  [
+    "as the body of a 200 in JSON if it has none",
+    { a: 1 },
+    { status: 200, headers: json, body: Buffer.from('{"a":1}') },
+  ],
+  ["as a 500 if its statusCode is no number", { statusCode: "x" }, internal],
+  ["as a 500 if its statusCode is none of HTTP", { statusCode: 99 }, internal],
+  ["as a 500 if its body is no text", { statusCode: 200, body: {} }, internal],
+])("a function's result as an answer is used %s", (_, result, expected) => {
+  expect(httpAnswer(JSON.stringify(result))).toEqual(expected);
 });

@@ -3,7 +3,6 @@ import {
   FilterLogEventsCommand,
   type FilterLogEventsCommandInput,
   PutLogEventsCommand,
-  paginateDescribeLogGroups,
   paginateFilterLogEvents,
 } from "@aws-sdk/client-cloudwatch-logs";
 import type { LogGroup } from "@income-events/local-stack/gateway/logs/logs.ts";
@@ -45,29 +44,6 @@ describe("the logs API of the gateway, by AWS's own client", () => {
   };
   const secondsOf = async (input: Partial<FilterLogEventsCommandInput>) =>
     ((await filter(input)).events ?? []).map(({ timestamp = 0 }) => (timestamp - begin) / 1000);
-
-  it("lists log groups by the beginning of their name, in pages of fifty", async () => {
-    const { logs: client } = clients(system, system.operator);
-    const { logGroups = [] } = await client.send(
-      new DescribeLogGroupsCommand({ logGroupNamePrefix: "stage-" }),
-    );
-    expect(logGroups.map(({ logGroupName }) => logGroupName)).toEqual(["stage-OneLogs", "stage-TwoLogs"]);
-    const pages: number[] = [];
-    for await (const { logGroups: some = [] } of paginateDescribeLogGroups({ client }, {}))
-      pages.push(some.length);
-    expect(pages).toEqual([50, 12]);
-  });
-
-  it("returns events with time and message, using the previous line's time if one has none", async () => {
-    const { events = [] } = await filter();
-    expect(events.map(({ timestamp = 0, message }) => [timestamp - begin, message])).toEqual([
-      [0, lineOf(0, { code: "A", correlationId: "first-id" })],
-      [0, "no JSON at all"],
-      [2000, lineOf(2, { code: "B", kind: "users", inner: { name: "ü" } })],
-      [4000, lineOf(4, { code: "C", kind: "accounts", correlationIds: ["second-id"] })],
-    ]);
-    expect(await secondsOf({ startTime: begin + 1, endTime: begin + 2000 })).toEqual([2]);
-  });
 
   it.each<[string, readonly number[]]>([
     ["", [0, 0, 2, 4]],

@@ -9,12 +9,7 @@ import {
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
-import {
-  DeleteMessageCommand,
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-} from "@aws-sdk/client-sqs";
+import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import type { HostedFunction } from "@income-events/local-stack/lambda/hosted-function.ts";
 import { afterAll, describe, expect, test } from "vitest";
@@ -123,32 +118,6 @@ describe("alarms", () => {
 });
 
 describe("metrics of queues", () => {
-  test("count messages that were sent, one by one and in batches", async () => {
-    const QueueUrl = await createQueue(system, "counted");
-    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
-    const Entries = ["2", "3"].map((Id) => ({ Id, MessageBody: Id }));
-    await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-    const found = await values("counted", "NumberOfMessagesSent", "Sum", { Period: 3600 });
-    // The end of an hour may lie between.
-    expect(found.values.reduce((sum, value) => sum + value, 0)).toBe(3);
-    const [time] = found.times;
-    expect((time?.getTime() ?? 0) % 3_600_000).toBe(0);
-    expect(await values("other", "NumberOfMessagesSent", "Sum")).toMatchObject({ id: "wanted", values: [] });
-  });
-
-  test("distinguish received messages from receives that brought none", async () => {
-    const QueueUrl = await createQueue(system, "received");
-    const receive = () => sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
-    await receive();
-    for (const MessageBody of ["one", "two"])
-      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
-    await receive();
-    const sum = async (name: string) =>
-      (await values("received", name, "Sum")).values.reduce((total, value) => total + value, 0);
-    expect(await sum("NumberOfMessagesReceived")).toBe(2);
-    expect(await sum("NumberOfEmptyReceives")).toBe(1);
-  });
-
   test("give the age of the oldest message, in flight or not, and none for an empty queue", async () => {
     const QueueUrl = await createQueue(system, "aged");
     const age = async () => (await values("aged", "ApproximateAgeOfOldestMessage", "Maximum")).values;

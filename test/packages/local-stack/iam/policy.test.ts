@@ -1,4 +1,5 @@
 import { decide } from "@income-events/local-stack/iam/evaluate.ts";
+import { neededFor } from "@income-events/local-stack/iam/grants.ts";
 import { parsePolicy, UnsupportedPolicyError } from "@income-events/local-stack/iam/policy.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -116,37 +117,31 @@ describe("principals", () => {
 
 describe("conditions", () => {
   const source = "arn:aws:events:eu-central-1:000000000000:rule/tick";
-  test.each([
-    [{ Bool: { "aws:SecureTransport": "true" } }, { "aws:SecureTransport": "true" }, true],
-    [{ Bool: { "aws:SecureTransport": false } }, { "aws:SecureTransport": "true" }, false],
-    [{ ArnEquals: { "aws:SourceArn": source } }, { "aws:SourceArn": source }, true],
-    [{ ArnLike: { "aws:SourceArn": "arn:aws:events:*:*:rule/*" } }, { "aws:SourceArn": source }, true],
-    [{ ArnLike: { "aws:SourceArn": "arn:aws:sqs:*" } }, { "aws:SourceArn": source }, false],
-    [
-      { StringEquals: { "aws:SourceAccount": ["1", "000000000000"] } },
-      { "aws:SourceAccount": "000000000000" },
-      true,
-    ],
-    [{ StringEquals: { "aws:SourceAccount": "000000000000" } }, {}, false],
-    [{ ArnEquals: { "aws:PrincipalArn": [`${role}2`, role] } }, { "aws:PrincipalArn": role }, true],
-    [{ ArnEquals: { "aws:PrincipalArn": role } }, { "aws:PrincipalArn": `${role}2` }, false],
-    [{ Bool: { "lambda:InvokedViaFunctionUrl": "true" } }, { "lambda:InvokedViaFunctionUrl": "true" }, true],
-    [{ Bool: { "lambda:InvokedViaFunctionUrl": "true" } }, {}, false],
-    [
-      { BoolIfExists: { "lambda:InvokedViaFunctionUrl": "false" } },
-      { "lambda:InvokedViaFunctionUrl": "true" },
-      false,
-    ],
-    [{ BoolIfExists: { "lambda:InvokedViaFunctionUrl": "false" } }, {}, true],
-    [{ StringEquals: { "aws:ResourceTag/a:b": "one" } }, { "aws:ResourceTag/a:b": "one" }, true],
-    [{ StringEquals: { "aws:ResourceTag/a:b": "one" } }, { "aws:ResourceTag/a:b": "two" }, false],
-    [{ StringEquals: { "aws:ResourceTag/a:b": "one" } }, { "aws:ResourceTag/A:b": "one" }, false],
-    [{ StringEquals: { "aws:ResourceTag/a:b": "one" } }, {}, false],
-    [
-      { Bool: { "aws:SecureTransport": "true" }, ArnEquals: { "aws:SourceArn": source } },
-      { "aws:SecureTransport": "true" },
-      false,
-    ],
+  const secure = (value: unknown) => ({ "aws:SecureTransport": value });
+  const from = (arn: string) => ({ "aws:SourceArn": arn });
+  const by = (arn: string | string[]) => ({ "aws:PrincipalArn": arn });
+  const account = (...ids: string[]) => ({ "aws:SourceAccount": ids });
+  const viaUrl = (value: string) => ({ "lambda:InvokedViaFunctionUrl": value });
+  const tagged = (value: string) => ({ "aws:ResourceTag/a:b": value });
+  test.each<[object, Record<string, string>, boolean]>([
+    [{ Bool: secure("true") }, { "aws:SecureTransport": "true" }, true],
+    [{ Bool: secure(false) }, { "aws:SecureTransport": "true" }, false],
+    [{ ArnEquals: from(source) }, from(source), true],
+    [{ ArnLike: from("arn:aws:events:*:*:rule/*") }, from(source), true],
+    [{ ArnLike: from("arn:aws:sqs:*") }, from(source), false],
+    [{ StringEquals: account("1", "000000000000") }, { "aws:SourceAccount": "000000000000" }, true],
+    [{ StringEquals: account("000000000000") }, {}, false],
+    [{ ArnEquals: by([`${role}2`, role]) }, { "aws:PrincipalArn": role }, true],
+    [{ ArnEquals: by(role) }, { "aws:PrincipalArn": `${role}2` }, false],
+    [{ Bool: viaUrl("true") }, viaUrl("true"), true],
+    [{ Bool: viaUrl("true") }, {}, false],
+    [{ BoolIfExists: viaUrl("false") }, viaUrl("true"), false],
+    [{ BoolIfExists: viaUrl("false") }, {}, true],
+    [{ StringEquals: tagged("one") }, tagged("one"), true],
+    [{ StringEquals: tagged("one") }, tagged("two"), false],
+    [{ StringEquals: tagged("one") }, { "aws:ResourceTag/A:b": "one" }, false],
+    [{ StringEquals: tagged("one") }, {}, false],
+    [{ Bool: secure("true"), ArnEquals: from(source) }, { "aws:SecureTransport": "true" }, false],
   ])("%j with %j: %s", (Condition, context, expected) => {
     expect(allowed({ context }, { Condition })).toBe(expected);
   });
@@ -184,6 +179,16 @@ test("between two accounts both sides must allow it", () => {
   expect(decide({ ...base, principal }, [], ofResource).allowed).toBe(false);
   expect(decide({ ...base, principal }, [policy({})], undefined).allowed).toBe(false);
   expect(decide({ ...base, principal }, [policy({})], ofResource).allowed).toBe(true);
+});
+
+test("a call needs the statement that allows it, neither of two that do so each by itself, and none if refused", () => {
+  const neededBy = (action: string, ...statements: Record<string, unknown>[]) => {
+    const request = { ...base, action };
+    return neededFor(request, decide(request, [policy(...statements)], undefined).allowing ?? []);
+  };
+  expect(neededBy("sqs:SendMessage", {})).toEqual({ action: "sqs:SendMessage", resource: queue });
+  expect(neededBy("sqs:SendMessage", {}, { Resource: "*" })).toBeUndefined();
+  expect(neededBy("sqs:DeleteMessage", {})).toBeUndefined();
 });
 
 describe("what is not understood is refused", () => {

@@ -1,5 +1,4 @@
 import { createAsynchronousInvoker } from "@income-events/local-stack/lambda/asynchronous.ts";
-import { realDelay } from "@income-events/local-stack/lambda/delay.ts";
 import type { Outcome } from "@income-events/local-stack/lambda/hosted-function.ts";
 import { isLoop, mostInvocationsInChain, nextTrace } from "@income-events/local-stack/lambda/lineage.ts";
 import { describe, expect, test } from "vitest";
@@ -47,15 +46,6 @@ describe("an asynchronous event", () => {
     expect(await createAsynchronousInvoker(clock.delay, clock.now).invoke(target, "{}")).toBe("given up");
     expect(target.events.length).toBeGreaterThan(3);
     expect(clock.now()).toBeLessThanOrEqual(60_000);
-  });
-
-  test("is pending until it has ended, and closing ends its waits", async () => {
-    const invoker = createAsynchronousInvoker(realDelay);
-    const done = invoker.invoke(scripted([failed]), "{}");
-    expect(invoker.pending()).toBe(1);
-    await invoker.close();
-    expect(await done).toBe("given up");
-    expect(invoker.pending()).toBe(0);
   });
 });
 

@@ -108,33 +108,6 @@ describe("concurrency", () => {
   });
 });
 
-describe("other code", () => {
-  const named = (name: string) => `export const handler = () => "${name} " + process.env.RELEASE;`;
-
-  test("serves from the next invocation on, with its environment, and leaves no process of the code before", async () => {
-    await using work = await hosted(named("old"), { environment: { RELEASE: "1" } });
-    await using other = await hosted(named("new"), { environment: { RELEASE: "2" } });
-    expect(await answerOf(work.host)).toBe("old 1");
-    work.host.serve([other.host.plan]);
-    expect(await answerOf(work.host)).toBe("new 2");
-    expect(await answerOf(work.host)).toBe("new 2");
-    expect(work.host.counts()).toMatchObject({ coldStarts: 2 });
-    expect(work.host.kill()).toBe(1);
-  });
-
-  test("lets running invocations finish unchanged", async () => {
-    await using work = await hosted(gated);
-    await using other = await hosted(identity);
-    const begun = answerOf(work.host);
-    await eventually(() => expect(work.lines).toEqual(["started"]));
-    work.host.serve([other.host.plan]);
-    const after = await answerOf(work.host);
-    await openGate(work.host.plan.directory);
-    expect(await begun).not.toBe(after);
-    expect(await answerOf(work.host)).toBe(after);
-  });
-});
-
 describe("ending", () => {
   test("killing busy processes ends the running one, and the next invocation gets a new one", async () => {
     await using work = await hosted(gated);

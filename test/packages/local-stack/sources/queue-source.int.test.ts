@@ -5,13 +5,6 @@ import { comingBack, receipts, startWork } from "./queue-work.ts";
 
 // Each has its own stack, and mostly waits for redelivery.
 describe.concurrent("a batch of a queue", () => {
-  test("that succeeds is deleted", async () => {
-    await using work = await startWork({ handler: "() => null" });
-    await work.send("a", "b", "c");
-    await work.drained();
-    expect(receipts(work.log())).toEqual({ a: 1, b: 1, c: 1 });
-  });
-
   test("with failed items keeps only those, until the redrive policy moves them", async () => {
     await using work = await startWork({
       handler: `({ Records }) => ({ batchItemFailures: Records.filter(({ body }) => body === "bad")

@@ -67,86 +67,67 @@ function numbersOf(event: string): string {
   return Records.map(({ eventID }) => eventID).join("");
 }
 
+const throttled: Outcome = { kind: "throttled" };
+
+type Case = readonly [
+  name: string,
+  batch: Parameters<typeof run>,
+  expected: Partial<Awaited<ReturnType<typeof run>>>,
+];
+
 describe("a batch of a stream", () => {
-  test("that fails is retried whole, with growing waits, and given up after its last retry", async () => {
-    expect(await run("abc", [failed])).toEqual({
-      batches: ["abc", "abc", "abc"],
-      givenUp: ["abc RetryAttemptsExhausted 3"],
-      waits: [100, 200],
-    });
-  });
-
-  test("is retried from the lowest reported record on", async () => {
-    const { batches, givenUp } = await run("abcd", [reported("d", "b"), succeeded]);
-    expect(batches).toEqual(["abcd", "bcd"]);
-    expect(givenUp).toEqual([]);
-  });
-
-  test("that gets on is another batch each time: it uses up no retries, and waits no longer than at first", async () => {
-    const { batches, givenUp, waits } = await run("abcdef", (numbers) =>
-      numbers.length > 1 ? reported(numbers[1] ?? "") : succeeded,
-    );
-    expect(batches).toEqual(["abcdef", "bcdef", "cdef", "def", "ef", "f"]);
-    expect(givenUp).toEqual([]);
-    expect(waits).toEqual([50, 50, 50, 50, 50]);
-  });
-
-  test("with a malformed response is retried whole", async () => {
-    expect((await run("ab", [reported("x"), succeeded])).batches).toEqual(["ab", "ab"]);
-  });
-
-  test("is halved when it fails, without using up retries, so that a bad record is given up alone", async () => {
-    const { batches, givenUp } = await run(
-      "abcd",
-      (numbers) => (numbers.includes("c") ? failed : succeeded),
-      {
-        bisects: true,
-      },
-    );
-    expect(batches).toEqual(["abcd", "ab", "cd", "c", "c", "c", "d"]);
-    expect(givenUp).toEqual(["c RetryAttemptsExhausted 3"]);
-  });
-
-  test("is halved after its first record was reported, so that good records behind it get through", async () => {
-    const { batches, givenUp } = await run(
-      "abcd",
-      (numbers) => (numbers.includes("b") ? reported("b") : succeeded),
-      { bisects: true },
-    );
-    expect(batches).toEqual(["abcd", "bcd", "bc", "b", "b", "b", "c", "d"]);
-    expect(givenUp).toEqual(["b RetryAttemptsExhausted 3"]);
-  });
-
-  test("gives up records over the maximum age before they are tried", async () => {
-    const { batches, givenUp } = await run(
-      "abc",
-      [succeeded],
-      { maximumRecordAgeSeconds: 60 },
-      { a: 61, b: 60 },
-    );
-    expect(batches).toEqual(["bc"]);
-    expect(givenUp).toEqual(["a RecordAgeExpired 0"]);
-  });
-
-  test("without limits is retried until the stream would lose it", async () => {
-    let calls = 0;
-    const { givenUp } = await run(
-      "a",
-      () => {
-        calls += 1;
-        return calls < 50 ? failed : succeeded;
-      },
-      { maximumRetryAttempts: -1 },
-    );
-    expect(calls).toBe(50);
-    expect(givenUp).toEqual([]);
-    expect((await run("a", [succeeded], {}, { a: 86_401 })).givenUp).toEqual(["a RecordAgeExpired 0"]);
-  });
-
-  test("that is throttled keeps its retries", async () => {
-    const throttled: Outcome = { kind: "throttled" };
-    const { batches, givenUp } = await run("a", [throttled, throttled, throttled, throttled, succeeded]);
-    expect(batches).toHaveLength(5);
-    expect(givenUp).toEqual([]);
+  test.each<Case>([
+    [
+      "that fails is retried whole, with growing waits, and given up after its last retry",
+      ["abc", [failed]],
+      { batches: ["abc", "abc", "abc"], givenUp: ["abc RetryAttemptsExhausted 3"], waits: [100, 200] },
+    ],
+    [
+      "is retried from the lowest reported record on",
+      ["abcd", [reported("d", "b"), succeeded]],
+      { batches: ["abcd", "bcd"], givenUp: [] },
+    ],
+    [
+      "that gets on is another batch each time: it uses up no retries, and waits no longer than at first",
+      ["abcdef", (numbers) => (numbers.length > 1 ? reported(numbers[1] ?? "") : succeeded)],
+      { batches: ["abcdef", "bcdef", "cdef", "def", "ef", "f"], givenUp: [], waits: [50, 50, 50, 50, 50] },
+    ],
+    [
+      "with a malformed response is retried whole",
+      ["ab", [reported("x"), succeeded]],
+      { batches: ["ab", "ab"] },
+    ],
+    [
+      "is halved when it fails, without using up retries, so that a bad record is given up alone",
+      ["abcd", (numbers) => (numbers.includes("c") ? failed : succeeded), { bisects: true }],
+      { batches: ["abcd", "ab", "cd", "c", "c", "c", "d"], givenUp: ["c RetryAttemptsExhausted 3"] },
+    ],
+    [
+      "is halved after its first record was reported, so that good records behind it get through",
+      ["abcd", (numbers) => (numbers.includes("b") ? reported("b") : succeeded), { bisects: true }],
+      { batches: ["abcd", "bcd", "bc", "b", "b", "b", "c", "d"], givenUp: ["b RetryAttemptsExhausted 3"] },
+    ],
+    [
+      "gives up records over the maximum age before they are tried",
+      ["abc", [succeeded], { maximumRecordAgeSeconds: 60 }, { a: 61, b: 60 }],
+      { batches: ["bc"], givenUp: ["a RecordAgeExpired 0"] },
+    ],
+    [
+      "that is throttled keeps its retries",
+      ["a", [throttled, throttled, throttled, throttled, succeeded]],
+      { batches: ["a", "a", "a", "a", "a"], givenUp: [] },
+    ],
+    [
+      "without limits is retried until the stream would lose it",
+      ["a", [...Array<Outcome>(50).fill(failed), succeeded], { maximumRetryAttempts: -1 }],
+      { batches: Array(51).fill("a"), givenUp: [] },
+    ],
+    [
+      "that the stream has lost is given up",
+      ["a", [succeeded], {}, { a: 86_401 }],
+      { givenUp: ["a RecordAgeExpired 0"] },
+    ],
+  ])("%s", async (_, batch, expected) => {
+    expect(await run(...batch)).toMatchObject(expected);
   });
 });

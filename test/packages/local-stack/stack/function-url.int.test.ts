@@ -71,15 +71,6 @@ function callerOf(caller: Caller) {
 }
 
 describe("a function's URL", () => {
-  test("passes the signer to the function: a role by its session, without its path", async () => {
-    const answer = await callerOf(reader)("v1/x%2Fy");
-    expect(answer.status).toBe(203);
-    expect(await answer.json()).toMatchObject({
-      path: "/v1/x%2Fy",
-      iam: { accountId: account, userArn: `arn:aws:sts::${account}:assumed-role/reader/local` },
-    });
-  });
-
   test("streams more than an answer may hold that is returned whole", async () => {
     const answer = await callerOf(reader)("large?size=7000000");
     expect((await answer.arrayBuffer()).byteLength).toBe(7_000_000);
@@ -92,21 +83,6 @@ describe("a function's URL", () => {
   test("refuses who has no permission of its own or of the function", async () => {
     const answer = await callerOf(other)("v1");
     expect([answer.status, await answer.json()]).toEqual([403, { message: "Forbidden" }]);
-  });
-
-  test("needs of another account's caller that both sides allow it", async () => {
-    expect((await callerOf(foreign)("v1")).status).toBe(403);
-    const { parsePolicy } = await import("@income-events/local-stack/iam/policy.ts");
-    const Statement = { Effect: "Allow", Action: ["lambda:*"], Resource: "*" };
-    const policies = [parsePolicy({ Version: "2012-10-17", Statement }, "ForeignRole")];
-    expect((await callerOf({ ...foreign, policies })("v1")).status).toBe(203);
-  });
-
-  test("answers a request that is sent again as it was signed, for five minutes: it reads the same again", async () => {
-    const at = new Date(Date.now() - 240_000);
-    const [first, again] = [await callerOf(reader)("v1", { at }), await callerOf(reader)("v1", { at })];
-    expect([first.status, again.status]).toEqual([203, 203]);
-    expect(await again.json()).toEqual(await first.json());
   });
 
   test.each([

@@ -1,8 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import { describe, expect, test } from "vitest";
 import {
   apiResources,
@@ -10,7 +7,6 @@ import {
   mappingResource,
   queueResource,
   receiving,
-  tableResource,
 } from "../../../support/assembly.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { started } from "./started.ts";
@@ -57,34 +53,6 @@ test("queues have the attributes of the template", async () => {
   });
 });
 
-test("a generated secret has its template and its key; the operator may set another value", async () => {
-  await using running = await started({
-    resources: {
-      Secret: {
-        Type: "AWS::SecretsManager::Secret",
-        Properties: {
-          GenerateSecretString: {
-            SecretStringTemplate: '{"a":"b"}',
-            GenerateStringKey: "current",
-            PasswordLength: 48,
-            ExcludePunctuation: true,
-          },
-        },
-      },
-    },
-    template: { Outputs: { SecretArn: { Value: { Ref: "Secret" } } } },
-  });
-  const SecretId = running.stack.outputs.SecretArn ?? "";
-  const value = async () =>
-    (await running.clients.secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString;
-  expect(JSON.parse((await value()) ?? "")).toEqual({
-    a: "b",
-    current: expect.stringMatching(/^[A-Za-z0-9]{48}$/),
-  });
-  await running.stack.setSecret(SecretId, '{"current":"set"}');
-  expect(await value()).toBe('{"current":"set"}');
-});
-
 test("drained fails at its deadline, naming what is left", async () => {
   await using running = await started({
     assets: { Store: "export const handler = () => { throw new Error('no'); };" },
@@ -105,25 +73,6 @@ test("drained fails at its deadline, naming what is left", async () => {
 });
 
 describe("starting and ending", () => {
-  test("a port in use fails the start with the remedy, and leaves nothing running", async () => {
-    const before = children();
-    const taken = createServer();
-    const port = await listen(taken);
-    const source = {
-      assets: { Work: "export const handler = () => null;" },
-      resources: {
-        ...tableResource("Items"),
-        ...functionResources("Work"),
-        ...apiResources({ "GET /": "Work" }),
-      },
-    };
-    await expect(started(source, { apiPort: port })).rejects.toThrow(
-      `Port ${port} is in use, so the HTTP API can't listen on it: choose another port`,
-    );
-    await closeServer(taken);
-    await eventually(() => expect(children()).toEqual(before));
-  });
-
   test("closing ends every process, also of a function at work, and every listener", async () => {
     const before = children();
     const running = await started({

@@ -1,6 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { type LocalStack, type StackOptions, startStack } from "@income-events/local-stack/stack.ts";
 import { type AssemblySource, writeAssembly } from "../../../support/assembly.ts";
@@ -12,7 +11,6 @@ export function operatorClients(stack: LocalStack) {
     sqs: new SQSClient(settings),
     dynamodb: new DynamoDBClient(settings),
     s3: new S3Client(settings),
-    secrets: new SecretsManagerClient(settings),
   };
   return {
     ...clients,

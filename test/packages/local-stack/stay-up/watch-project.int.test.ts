@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseTemplate } from "@income-events/local-stack/assembly/template.ts";
-import { changedFunctions, watchProject } from "@income-events/local-stack/stay-up/watch-project.ts";
+import { watchProject } from "@income-events/local-stack/stay-up/watch-project.ts";
 import { readProject } from "@income-events/local-stack/synthesis/project.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -46,32 +45,5 @@ describe("the watch of a project", () => {
     expect(again).toBe(false);
     write("app.js", "three");
     await next;
-  });
-});
-
-const functionWith = (properties: object) => ({ Type: "AWS::Lambda::Function", Properties: properties });
-const templateOf = (resources: object) => parseTemplate({ Resources: resources });
-const queue = { Type: "AWS::SQS::Queue", Properties: { VisibilityTimeout: 30 } };
-const before = templateOf({
-  Store: functionWith({ Code: { S3Key: "one.zip" }, Environment: { A: "1" }, Timeout: 3 }),
-  Relay: functionWith({ Code: { S3Key: "two.zip" }, Timeout: 3 }),
-  Queue: queue,
-});
-const relay = functionWith({ Code: { S3Key: "two.zip" }, Timeout: 3 });
-
-describe("a change of the app", () => {
-  it("replaces only the functions whose code or environment has changed", () => {
-    const store = functionWith({ Code: { S3Key: "three.zip" }, Environment: { A: "2" }, Timeout: 3 });
-    expect(changedFunctions(before, templateOf({ Store: store, Relay: relay, Queue: queue }))).toEqual([
-      "Store",
-    ]);
-  });
-
-  it.each([
-    ["a function's time", { Relay: functionWith({ Code: { S3Key: "two.zip" }, Timeout: 4 }) }],
-    ["a queue", { Queue: { ...queue, Properties: { VisibilityTimeout: 60 } } }],
-    ["one resource more", { Other: queue }],
-  ])("needs a restart if something else changes: %s", (_, changed) => {
-    expect(changedFunctions(before, templateOf({ ...before.Resources, ...changed }))).toBeUndefined();
   });
 });

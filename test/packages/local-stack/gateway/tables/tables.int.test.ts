@@ -3,7 +3,6 @@ import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
   DescribeTableCommand,
-  GetItemCommand,
   PutItemCommand,
   QueryCommand,
   ScanCommand,
@@ -53,20 +52,6 @@ await describeOnEachTable("tables", (tables) => {
     expect(described.Table?.TableArn).toBe(tableArn);
     expect(streamArn).toMatch(`${tableArn}/stream/`);
     expect(described.Table?.LatestStreamArn).toBe(streamArn);
-  });
-
-  test("all callers see the same tables and items", async () => {
-    const [writer, reader] = [
-      system.caller("writes", ["dynamodb:PutItem", tableArn]),
-      system.caller("reads", ["dynamodb:GetItem", tableArn]),
-    ];
-    await clients(system, writer).dynamodb.send(
-      new PutItemCommand({ TableName: facts, Item: { pk: { S: "shared" }, v: { N: "1" } } }),
-    );
-    const { Item } = await clients(system, reader).dynamodb.send(
-      new GetItemCommand({ TableName: facts, Key: { pk: { S: "shared" } } }),
-    );
-    expect(Item?.v).toEqual({ N: "1" });
   });
 
   test("a transaction needs the item permissions of every part on its own table", async () => {
