@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { call, jsonOf, receivingSandbox, registerAll, sandboxFor, startReceiver } from "./support.ts";
+import { call, jsonOf, receivingSandbox, sandboxFor } from "./support.ts";
 
 const uuid = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/);
 const timestamp = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3} UTC$/);
@@ -34,24 +34,6 @@ test("a user registers, an account is created and connected, and each step is an
     { event: "connect_account", company_account_id: company, connected: true, ...fields },
   ]);
   expect(announced("endpoints")).toEqual([]);
-});
-
-test.each([true, false])("an account's creator chooses the alert if the default is %s", async (byDefault) => {
-  const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor({ alertOnAccountCreation: byDefault });
-  await registerAll(sandbox, url);
-  const alerted = await sandbox.createUsers(1, { accountAlert: true });
-  const silent = await sandbox.createUsers(1, { accountAlert: false });
-  const unchosen = await sandbox.createUsers(1);
-  const [user = ""] = unchosen.users;
-  const later = [true, false].map((accountAlert) => sandbox.createAccount(user, { accountAlert }));
-  await sandbox.waitUntilIdle();
-  const events = received.map(jsonOf);
-  const of = (name: string) => events.filter(({ event }) => event === name).map((event) => event.account_id);
-  const announced = [...alerted.accounts, ...(byDefault ? unchosen.accounts : []), later[0]];
-  expect(of("create_account").sort()).toEqual(announced.sort());
-  const all = [alerted, silent, unchosen].flatMap(({ accounts }) => accounts);
-  expect(of("update_account").sort()).toEqual([...all, ...later].sort());
 });
 
 test("users are listed and shown without their credentials", async () => {

@@ -1,7 +1,16 @@
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import type { Environment } from "@income-events/sandbox/environment.ts";
+import { startSandbox } from "@income-events/sandbox/server.ts";
 import { expect, test } from "vitest";
-import { call, jsonOf, receivingSandbox, sandboxFor } from "./support.ts";
+import {
+  call,
+  directoryForTest,
+  jsonOf,
+  receivingSandbox,
+  registerAll,
+  sandboxFor,
+  startReceiver,
+} from "./support.ts";
 
 const logo = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E";
 const branding = { name: "Bold Bank", logo, accentColor: "#7a1f5c" };
@@ -22,6 +31,8 @@ async function register(environment: Environment): Promise<string> {
 }
 
 const paylane = "/datasources/5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0001";
+
+const credentials = { username: "test-user", password: "test-password" };
 
 async function submit(environment: Environment, username: string, password = "test-password") {
   const session = await register(environment);
@@ -56,7 +67,7 @@ test.each([
 ])("the link /connect%s, default %s, chooses the account alert", async (query, byDefault, expected) => {
   const { sandbox, received } = await receivingSandbox({ alertOnAccountCreation: byDefault });
   const { location } = await visit(sandbox, `/connect${query}`, { name: "Ada" });
-  await visit(sandbox, `${location}${paylane}`, { username: "test-user", password: "test-password" });
+  await visit(sandbox, `${location}${paylane}`, credentials);
   await sandbox.waitUntilIdle();
   const announced = received.map((one) => jsonOf(one).event);
   expect(announced).toContain("update_account");
@@ -174,6 +185,54 @@ test("a session shows only pages of its own user, and takes no empty credentials
   const { status } = await visit(sandbox, `${session}${paylane}`, { username: "", password: "" });
   expect(status).toBe(422);
   expect(sandbox.snapshot().accounts).toHaveLength(accounts.length);
+});
+
+test("a new account is not connected, and its data can't be fetched yet", async () => {
+  const sandbox = await sandboxFor({ signInDurationMs: 60_000 });
+  const session = await register(sandbox);
+  await visit(sandbox, `${session}${paylane}`, credentials);
+  const [account] = sandbox.snapshot().accounts;
+  const path = `/api/v0.4/accounts/${account?.id}`;
+  const start = () => call(sandbox, `${path}/fetches`, { method: "POST", json: { endpoints: ["income"] } });
+  expect((await call(sandbox, path)).body).toMatchObject({ connected: false });
+  expect((await start()).status).toBe(409);
+  await sandbox.advance(61);
+  expect((await call(sandbox, path)).body).toMatchObject({ connected: true });
+  expect((await start()).status).toBe(202);
+});
+
+test("the connection flow of 0.5 says why a connection failed", async () => {
+  const { url, received } = await startReceiver();
+  const sandbox = await sandboxFor({ interface: "0.5" });
+  const json = { url, method: "POST", enabled: true };
+  await call(sandbox, "/api/v0.5/webhooks/sandbox-connect-events", { method: "PUT", json });
+  const { body } = await call(sandbox, "/api/v0.5/users", { method: "POST", json: {} });
+  const { id, link } = Object(body);
+  for (const username of ["test-locked", "test-user"]) {
+    await visit(sandbox, `${new URL(link).pathname}${paylane}`, { ...credentials, username });
+    await sandbox.waitUntilIdle();
+  }
+  const about = { user_id: id, datasource_id: paylane.split("/").at(-1) };
+  const timestamp = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z$/);
+  expect(received.map(jsonOf)).toMatchObject([
+    { ...about, connection_status: "failed", status_description: expect.stringContaining("locked") },
+    { ...about, connection_status: "connected", timestamp },
+  ]);
+});
+
+test("an account alert that was chosen before a restart is chosen after it", async () => {
+  const { url, received } = await startReceiver();
+  const directory = await directoryForTest();
+  const first = await startSandbox({ directory });
+  await registerAll(first, url);
+  const { location } = await visit(first, "/connect?account_alert=false", { name: "Ada" });
+  await first.waitUntilIdle();
+  await first.close();
+  const second = await sandboxFor({ directory });
+  await visit(second, `${location}${paylane}`, credentials);
+  await second.waitUntilIdle();
+  const announced = received.map(jsonOf).map(({ event, action }) => event ?? action);
+  expect(announced).toEqual(["create_user", "update_account"]);
 });
 
 test("visits of the flow are no calls, for their addresses are credentials", async () => {

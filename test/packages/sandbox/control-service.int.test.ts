@@ -1,6 +1,5 @@
 import type { Sandbox } from "@income-events/sandbox/server.ts";
 import { expect, test } from "vitest";
-import { eventually } from "../../support/eventually.ts";
 import { benchFor, receivingBench } from "./bench.ts";
 import { call, jsonOf } from "./support.ts";
 
@@ -36,25 +35,6 @@ test("a fault can be a redirect, malformed JSON or a body of 50 MB, and each is 
   expect(large.byteLength).toBeGreaterThan(50_000_000);
   expect(sandbox.calls().map(({ status }) => status)).toEqual([302, 200, 200]);
 });
-
-test.each(["hang", "slow-body"])(
-  "a fault can be a %s, which ends when the caller gives up",
-  async (effect) => {
-    const { sandbox, send } = await benchFor();
-    await send("POST", "/faults", { effect });
-    const caller = new AbortController();
-    const read = async () => {
-      const response = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { signal: caller.signal });
-      return response.text();
-    };
-    const answer = expect(read()).rejects.toThrow("given up");
-    await eventually(() => expect(sandbox.calls()).toHaveLength(1));
-    caller.abort(new Error("given up"));
-    await answer;
-    expect(sandbox.calls().map(({ status }) => status)).toEqual([effect === "hang" ? 0 : 200]);
-    expect((await users(sandbox)).status).toBe(200);
-  },
-);
 
 test("POST /clock moves deliveries, tokens and data updates forward", async () => {
   const { sandbox, send, received } = await receivingBench({ delivery: {} }, (_call, index) =>

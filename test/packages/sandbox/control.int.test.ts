@@ -4,20 +4,6 @@ import { expect, test } from "vitest";
 import { benchFor, receivingBench } from "./bench.ts";
 import { call, jsonOf, sandboxFor } from "./support.ts";
 
-test("POST /users creates users with connected accounts", async () => {
-  const { sandbox, send } = await benchFor();
-  const answer = await send("POST", "/users", { count: 3, accountsPerUser: 2, companyAccounts: 1 });
-  expect(answer.status).toBe(200);
-  const { accounts } = sandbox.snapshot();
-  expect(accounts).toHaveLength(7);
-  expect(accounts.every(({ connected }) => connected)).toBe(true);
-  expect(answer.body).toEqual({
-    users: sandbox.snapshot().users.map(({ id }) => id),
-    accounts: accounts.filter(({ company }) => !company).map(({ id }) => id),
-    companyAccounts: accounts.filter(({ company }) => company).map(({ id }) => id),
-  });
-});
-
 test("POST /users gives users metadata, and POST /users/{id} replaces it", async () => {
   const { sandbox, send, received } = await receivingBench();
   const { body } = await send("POST", "/users", { count: 1, accountsPerUser: 0, metadata: { loan_id: "A" } });

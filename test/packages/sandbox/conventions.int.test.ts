@@ -94,40 +94,6 @@ test.each([
   expect((await call(sandbox, path, { method: "PUT", json: {} })).status).toBe(404);
 });
 
-test("an operator that follows the intended use ends with every account's data", async () => {
-  const sandbox = await sandboxFor();
-  const data = new Map<string, unknown>();
-  const work: Promise<void>[] = [];
-  const follow = async (event: Record<string, unknown>) => {
-    const path = `/api/v0.4/accounts/${event.account_id}`;
-    if (event.event === "update_account" && event.connected === true) {
-      const json = { endpoints: ["profile", "income"] };
-      expect((await call(sandbox, `${path}/fetches`, { method: "POST", json })).status).toBe(202);
-    }
-    if (event.event === "update_endpoint") {
-      const { body } = await call(sandbox, `${path}/${event.endpoint}`);
-      data.set(`${event.account_id} ${event.endpoint}`, body);
-    }
-  };
-  const { url } = await startReceiver((received) => {
-    work.push(follow(jsonOf(received)));
-    return 200;
-  });
-  await registerAll(sandbox, url);
-  const { accounts } = await sandbox.createUsers(5);
-  for (let done = -1; done !== work.length; ) {
-    done = work.length;
-    await sandbox.waitUntilIdle();
-    await Promise.all(work);
-  }
-  expect(data.size).toBe(10);
-  for (const id of accounts) {
-    for (const endpoint of ["profile", "income"]) {
-      expect(data.get(`${id} ${endpoint}`)).toEqual(sandbox.data(id, endpoint));
-    }
-  }
-});
-
 test("a company account announces its connection and its updates", async () => {
   const { sandbox, received } = await receivingSandbox();
   const { companyAccounts } = await sandbox.createUsers(1, { companyAccounts: 1, accountsPerUser: 0 });
@@ -139,28 +105,6 @@ test("a company account announces its connection and its updates", async () => {
   expect(announced.map(({ event }) => event).sort()).toEqual(["connect_account", "update_account"]);
   expect(announced.every(({ company_account_id: id }) => id === companyAccounts[0])).toBe(true);
   expect((await call(sandbox, `${path}/income`)).body).toMatchObject({ revision: 2 });
-});
-
-test("a new account is not connected, and its data can't be fetched yet", async () => {
-  const sandbox = await sandboxFor({ signInDurationMs: 60_000 });
-  const form = { method: "POST", redirect: "manual" } as const;
-  const registered = await fetch(`${sandbox.baseUrl}/connect`, {
-    ...form,
-    body: new URLSearchParams({ name: "Ada" }),
-  });
-  const session = registered.headers.get("location");
-  await fetch(`${sandbox.baseUrl}${session}/datasources/5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0001`, {
-    ...form,
-    body: new URLSearchParams({ username: "test-user", password: "test-password" }),
-  });
-  const [account] = sandbox.snapshot().accounts;
-  const path = `/api/v0.4/accounts/${account?.id}`;
-  expect((await call(sandbox, path)).body).toMatchObject({ connected: false });
-  const start = () => call(sandbox, `${path}/fetches`, { method: "POST", json: { endpoints: ["income"] } });
-  expect((await start()).status).toBe(409);
-  await sandbox.advance(61);
-  expect((await call(sandbox, path)).body).toMatchObject({ connected: true });
-  expect((await start()).status).toBe(202);
 });
 
 test("sandbox and production run at once, on separate addresses with separate tokens and users", async () => {

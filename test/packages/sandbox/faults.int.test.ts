@@ -19,27 +19,19 @@ test.each([
   expect(() => sandbox.fault(fault)).toThrow();
 });
 
-test("calls over the rate limit are 429 until the minute is over", async () => {
-  const clock = stoppedClock(new Date("2026-11-21T10:00:15Z"));
-  const sandbox = await sandboxFor({ clock, requestsPerMinute: 2 });
-  const users = () => call(sandbox, "/api/v0.4/users");
-  expect([(await users()).status, (await users()).status]).toEqual([200, 200]);
-  const refused = await users();
-  expect(refused.status).toBe(429);
-  expect(refused.headers.get("retry-after")).toBe("45");
-  clock.advance(45_000);
-  expect((await users()).status).toBe(200);
-});
-
-test("Retry-After is in seconds, a date or both in turn, never sooner than the wait", async () => {
+test("calls over the rate limit are 429 until the minute is over, with Retry-After in seconds, a date or both in turn, never sooner than the wait", async () => {
   const announced = async (retryAfter: RetryAfterForm) => {
     const clock = stoppedClock(new Date("2026-11-21T10:00:15.400Z"));
     const sandbox = await sandboxFor({ clock, requestsPerMinute: 1, retryAfter });
     const users = () => call(sandbox, "/api/v0.4/users");
-    await users();
-    const limited = (await users()).headers.get("retry-after");
+    expect((await users()).status).toBe(200);
+    const limited = await users();
+    expect(limited.status).toBe(429);
     sandbox.fault({ status: 503, retryAfterSeconds: 7 });
-    return [limited, (await users()).headers.get("retry-after")];
+    const failed = (await users()).headers.get("retry-after");
+    clock.advance(44_600);
+    expect((await users()).status).toBe(200);
+    return [limited.headers.get("retry-after"), failed];
   };
   const dates = ["Sat, 21 Nov 2026 10:01:01 GMT", "Sat, 21 Nov 2026 10:00:23 GMT"];
   expect(await announced("seconds")).toEqual(["45", "7"]);
@@ -110,12 +102,22 @@ test.each([
   ["empty", "application/json", /^$/],
   ["error-in-body", "application/json", /"code": "PRODUCT_NOT_READY"/],
   ["wrong-charset", "application/json; charset=utf-8", /\uFFFD/],
+  ["malformed-json", "application/json", /^\{[^}]*$/],
 ] as const)("a fault can answer 200 without data: %s", async (effect, type, body) => {
   const sandbox = await sandboxFor();
   sandbox.fault({ effect });
   const answer = await ask(sandbox);
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, type]);
   expect(await answer.text()).toMatch(body);
+});
+
+test("a fault can redirect to an address, and each fault is logged", async () => {
+  const sandbox = await sandboxFor();
+  const location = "http://169.254.169.254/latest";
+  sandbox.fault({ effect: "redirect", location });
+  const { status, headers } = await fetch(`${sandbox.baseUrl}${users}`, { redirect: "manual" });
+  expect([status, headers.get("location")]).toEqual([302, location]);
+  expect(sandbox.calls().map((one) => one.status)).toEqual([302]);
 });
 
 test.each(["cut", "wrong-coding"] as const)("a fault can send an unreadable body: %s", async (effect) => {

@@ -153,27 +153,6 @@ test("multi-endpoints with platform_ids announces those platforms only", async (
   expect(eventsOf("multi-endpoints", received)).toMatchObject([{ account_id: accounts[0] }]);
 });
 
-test("the connection flow of 0.5 says why a connection failed", async () => {
-  const { sandbox, received } = await newerSandbox({}, ["connect-events"]);
-  const created = await call(sandbox, "/api/v0.5/users", { method: "POST", json: {} });
-  const { link } = Object(created.body);
-  const choice = await (await fetch(link)).text();
-  const [, datasource] = /datasources\/([\da-f-]{36})/.exec(choice) ?? [];
-  for (const username of ["test-locked", "test-user"]) {
-    await fetch(`${link}/datasources/${datasource}`, {
-      method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams({ username, password: "test-password" }).toString(),
-    });
-    await sandbox.waitUntilIdle();
-  }
-  const about = { user_id: Object(created.body).id, datasource_id: datasource };
-  expect(eventsOf("connect-events", received)).toMatchObject([
-    { ...about, connection_status: "failed", status_description: expect.stringContaining("locked") },
-    { ...about, connection_status: "connected", timestamp: expect.stringMatching(nanoseconds) },
-  ]);
-});
-
 test("a PUT of 0.5 replaces the webhook as a whole: fields that are not sent are deleted", async () => {
   const { sandbox, url, received } = await newerSandbox({}, []);
   await register(sandbox, "users", { url: `${url}/users`, headers: { "x-one": "1" }, secret: "s" });

@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { bodyOf, closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import type { Environment } from "@income-events/sandbox/environment.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
@@ -39,6 +42,13 @@ export async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox>
   const sandbox = await startSandbox({ delivery: { firstRetryMs: 5, maxRetryMs: 20 }, ...options });
   onTestFinished(() => sandbox.close());
   return sandbox;
+}
+
+/** A directory that is removed with the test. */
+export async function directoryForTest(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "sandbox-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  return directory;
 }
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown };
