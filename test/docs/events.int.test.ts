@@ -64,7 +64,10 @@ describe("the AsyncAPI document", () => {
 
 describe("a change of a schema", () => {
   const before: Fields = JSON.parse(JSON.stringify(messageSchema("account.updated")));
-  const data = (edit: (data: Record<string, unknown>, fields: Record<string, unknown>) => void): Fields => {
+  const outcomes = ["applied", "agreed", "stale", "unconfirmed"];
+  const data = (
+    edit: (data: Record<string, unknown>, fields: Record<string, unknown>) => unknown,
+  ): Fields => {
     const copy = structuredClone(before);
     const root: Record<string, unknown> = fieldsOf(copy.properties, "properties");
     const of: Record<string, unknown> = fieldsOf(root.data, "data");
@@ -72,45 +75,38 @@ describe("a change of a schema", () => {
     return copy;
   };
 
-  const breaking = [
-    ["removes a field", data((_, fields) => delete fields.userId), "data.userId: is gone"],
-    [
-      "requires a field no more",
-      data((of) => (of.required = ["accountId"])),
-      "data.outcome: is required no more",
-    ],
+  type Edit = Parameters<typeof data>[0];
+
+  it.each<[string, Edit, string]>([
+    ["removes a field", (_, fields) => delete fields.userId, "data.userId: is gone"],
+    ["requires a field no more", (of) => (of.required = ["accountId"]), "data.outcome: is required no more"],
     [
       "changes a type",
-      data((_, fields) => (fields.deleted = { type: "string" })),
+      (_, fields) => (fields.deleted = { type: "string" }),
       "data.deleted: has another type",
     ],
     [
       "narrows a type",
-      data((_, fields) => (fields.userId = { type: "string", minLength: 1, pattern: "^a" })),
+      (_, fields) => (fields.userId = { type: "string", minLength: 1, pattern: "^a" }),
       "data.userId: has another pattern",
     ],
     [
       "adds a listed value",
-      data(
-        (_, fields) =>
-          (fields.outcome = { type: "string", enum: ["applied", "agreed", "stale", "unconfirmed", "late"] }),
-      ),
+      (_, fields) => (fields.outcome = { type: "string", enum: [...outcomes, "late"] }),
       "data.outcome: has another enum",
     ],
     [
       "says which of several fields is there",
-      data((of) => (of.oneOf = [{ required: ["userId"] }])),
+      (of) => (of.oneOf = [{ required: ["userId"] }]),
       "data: has another oneOf",
     ],
     [
       "refuses what it does not name",
-      data((of) => (of.additionalProperties = false)),
+      (of) => (of.additionalProperties = false),
       "data: has another additionalProperties",
     ],
-  ] as const;
-
-  it.each(breaking)("that %s is refused", (_, after, problem) => {
-    expect(incompatibilities(before, after)).toContain(problem);
+  ])("that %s is refused", (_, edit, problem) => {
+    expect(incompatibilities(before, data(edit))).toContain(problem);
   });
 
   it("of a list's items counts like that of a field, and other descriptions do not", () => {
@@ -123,26 +119,25 @@ describe("a change of a schema", () => {
     ]);
   });
 
-  const harmless = [
-    ["adds a field", data((_, fields) => (fields.more = { type: "string" }))],
+  it.each<[string, Edit]>([
+    ["adds a field", (_, fields) => (fields.more = { type: "string" })],
     [
       "adds a required field",
-      data((of, fields) => {
+      (of, fields) => {
         fields.more = { type: "string" };
         of.required = ["more", "accountId", "deleted", "unconfirmed", "outcome"];
-      }),
+      },
     ],
     [
       "requires what was there at times",
-      data((of) => (of.required = ["accountId", "deleted", "unconfirmed", "outcome", "userId"])),
+      (of) => (of.required = ["accountId", "deleted", "unconfirmed", "outcome", "userId"]),
     ],
     [
       "says it in other words",
-      data((_, fields) => (fields.userId = { type: "string", minLength: 1, description: "Who." })),
+      (_, fields) => (fields.userId = { ...Object(fields.userId), description: "Who." }),
     ],
-  ] as const;
-
-  it.each(harmless)("that %s is accepted", (_, after) => {
+  ])("that %s is accepted", (_, edit) => {
+    const after = data(edit);
     expect(after).not.toEqual(before);
     expect(incompatibilities(before, after)).toEqual([]);
   });

@@ -1,11 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createProgram } from "../../packages/cli/program.ts";
-import { shownCommands } from "./shown-commands.ts";
 
 const root = join(import.meta.dirname, "../..");
 const { scripts } = z
@@ -15,8 +14,18 @@ const { scripts } = z
 /** The function with which guides read the outputs; it is run below. */
 const outputHelper = /^output\(\) \{ .* \}$/;
 
+const program = /^(?:npm|npx|node|aws|git|LAWS_SEED=\S+)\b/;
+
+/** Pages with commands to type. */
+const pages: readonly string[] = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "docs/guide/*.md",
+  "docs/operate/*.md",
+].flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
+
 const shown = shownCommands();
-const linesOf = (program: RegExp) => shown.filter(({ line }) => program.test(line));
+const shownBy = (program: RegExp) => shown.filter(({ line }) => program.test(line));
 const leaves = (await createProgram()).commands.flatMap((group) =>
   group.commands.length === 0
     ? [{ words: group.name(), command: group }]
@@ -24,7 +33,7 @@ const leaves = (await createProgram()).commands.flatMap((group) =>
 );
 
 describe("a command that README, CONTRIBUTING, a guide or an operate page shows", () => {
-  it.each(linesOf(/^npx income-events [a-z]/))("exists, with its options: $page, $line", ({ line }) => {
+  it.each(shownBy(/^npx income-events [a-z]/))("exists, with its options: $page, $line", ({ line }) => {
     const rest = line.replace("npx income-events ", "");
     const found = leaves.find(({ words }) => rest === words || rest.startsWith(`${words} `));
     expect(found, "no such command").toBeDefined();
@@ -33,7 +42,7 @@ describe("a command that README, CONTRIBUTING, a guide or an operate page shows"
     expect(named.filter((option) => !known.includes(option ?? ""))).toEqual([]);
   });
 
-  it.each(linesOf(/\bnpm (run [a-z:]+|start|test)\b/))(
+  it.each(shownBy(/\bnpm (run [a-z:]+|start|test)\b/))(
     "is a script of package.json: $page, $line",
     ({ line }) => {
       const [, name = ""] = /\bnpm (?:run )?([a-z:]+)/.exec(line) ?? [];
@@ -45,7 +54,7 @@ describe("a command that README, CONTRIBUTING, a guide or an operate page shows"
     },
   );
 
-  it.each(linesOf(/^node /))("runs an existing file: $page, $line", ({ line }) => {
+  it.each(shownBy(/^node /))("runs an existing file: $page, $line", ({ line }) => {
     expect(existsSync(join(root, line.split(" ")[1] ?? ""))).toBe(true);
   });
 
@@ -64,3 +73,52 @@ describe("a command that README, CONTRIBUTING, a guide or an operate page shows"
     ).toBe("events");
   });
 });
+
+/** A command line on a page: its words before the first pipe or redirection. */
+type ShownCommand = { readonly page: string; readonly line: string };
+
+/** All command lines of the pages, in blocks and within sentences. */
+function shownCommands(): readonly ShownCommand[] {
+  return pages.flatMap((page) => {
+    const text = readFileSync(join(root, page), "utf8");
+    const inline = text
+      .replaceAll(/^ *```[\s\S]*?^ *```$/gm, "")
+      .matchAll(/`((?:npm|npx|node|LAWS_SEED=\S+) [^`]+)`/g);
+    const lines = [...blocksOf(text).flatMap(linesOf), ...[...inline].map(([, line = ""]) => line)];
+    return [...new Set(lines.flatMap((line) => commandsOf(line)))].map((line) => ({ page, line }));
+  });
+}
+
+function blocksOf(text: string): readonly string[] {
+  return [...text.matchAll(/^ *```(sh|console|)\n([\s\S]*?)^ *```$/gm)].map(([, language, code = ""]) =>
+    language === "console"
+      ? code
+          .split("\n")
+          .flatMap((line) => (line.startsWith("$ ") ? [line.slice(2)] : []))
+          .join("\n")
+      : language === "sh"
+        ? code
+        : code
+            .split("\n")
+            .filter((line) => program.test(line))
+            .join("\n"),
+  );
+}
+
+/** Joins continued lines (`\`, a pipe, a loop, a quotation). */
+function linesOf(block: string): readonly string[] {
+  const lines: string[] = [];
+  for (const line of block.split("\n").map((each) => each.trim())) {
+    const before = lines.at(-1);
+    if (before !== undefined && /(?:\\|\||; do)$/.test(before)) lines[lines.length - 1] = `${before} ${line}`;
+    else if (line !== "") lines.push(line);
+  }
+  return lines;
+}
+
+/** Commands of a line, split at `&&`, without comments, pipes and redirections. */
+function commandsOf(line: string): readonly string[] {
+  // An AWS CLI command within a line makes the whole line need AWS.
+  if (/\baws [a-z]/.test(line)) return [line.replace(/^.*?(?=\baws [a-z])/, "")];
+  return line.split(" && ").map((part) => (part.split(/ {2,}#| [|<>] /)[0] ?? "").trim());
+}

@@ -98,36 +98,21 @@ describe("the account of a run", () => {
   });
 });
 
-describe("duplicates", () => {
-  const duplicatesOf = (evidence: Partial<Evidence>) => account({ ...nothing, ...evidence }).duplicated;
+const again = { ...insert("a"), change: "MODIFY" };
+const known = { attributes: { loanId: "7" }, attributesSequence: "2" };
+const first = message({ data: { userId: "u" } });
 
-  it("do not include counted receipts, and repeated messages", () => {
-    const again = { ...insert("a"), change: "MODIFY" };
-    expect(duplicatesOf({ records: [insert("a"), again, again] })).toBe(0);
-    expect(duplicatesOf({ messages: [message({}), message({})] })).toBe(0);
-  });
-
-  it("are an event in a second record, and a record that is written over", () => {
-    expect(duplicatesOf({ records: [insert("a"), insert("a", "USER#other EVENT#a")] })).toBe(1);
-    const over = { ...insert("a"), change: "MODIFY", digest: "two" };
-    expect(duplicatesOf({ records: [insert("a"), over] })).toBe(1);
-  });
-
-  it("are one id with two contents, and two ids in one place of a subject's order, for each subscriber", () => {
-    expect(duplicatesOf({ messages: [message({}), message({ data: 1 })] })).toBe(1);
-    expect(duplicatesOf({ messages: [message({}), message({ id: "m2" })] })).toBe(1);
-    const other = { ...message({ id: "m2" }), subscriber: "accounts" };
-    expect(duplicatesOf({ messages: [message({}), other] })).toBe(0);
-  });
-
-  it("are no repeated messages with newer attributes, if nothing else differs", () => {
-    const known = { attributes: { loanId: "7" }, attributesSequence: "2" };
-    const first = message({ data: { userId: "u" } });
-    expect(duplicatesOf({ messages: [first, message({ data: { userId: "u", ...known } })] })).toBe(0);
-    expect(duplicatesOf({ messages: [first, message({ data: { userId: "v", ...known } })] })).toBe(1);
-  });
-
-  it("are no replays: they send old events with today's state", () => {
-    expect(duplicatesOf({ messages: [message({}), message({ replayid: "r", data: 1 })] })).toBe(0);
-  });
+it.each<[string, number, Partial<Evidence>]>([
+  ["counted receipts", 0, { records: [insert("a"), again, again] }],
+  ["an event in a second record", 1, { records: [insert("a"), insert("a", "USER#other EVENT#a")] }],
+  ["a record that is written over", 1, { records: [insert("a"), { ...again, digest: "two" }] }],
+  ["repeated messages", 0, { messages: [message({}), message({})] }],
+  ["one id with two contents", 1, { messages: [message({}), message({ data: 1 })] }],
+  ["two ids in one place of an order", 1, { messages: [message({}), message({ id: "m2" })] }],
+  ["two subscribers", 0, { messages: [message({}), { ...message({ id: "m2" }), subscriber: "accounts" }] }],
+  ["newer attributes", 0, { messages: [first, message({ data: { userId: "u", ...known } })] }],
+  ["newer attributes and data", 1, { messages: [first, message({ data: { userId: "v", ...known } })] }],
+  ["replays, of today's state", 0, { messages: [message({}), message({ replayid: "r", data: 1 })] }],
+])("%s make %i duplicates", (_, expected, evidence) => {
+  expect(account({ ...nothing, ...evidence }).duplicated).toBe(expected);
 });

@@ -23,22 +23,32 @@ const ready = {
   ...{ type: "account.ready", id: "account/a/readiness.2", sequence: "2" },
   data: { userId: "u", accountId: "a", connectedSince: since, documents: [{ endpoint: "profile" }] },
 };
-const incomplete = { ...ready, type: "account.incomplete", id: "account/a/readiness.3", sequence: "3" };
+const numbered = (message: typeof ready, number: number) => ({
+  ...message,
+  id: `${message.id.split(".")[0]}.${number}`,
+});
+const withData = (message: typeof ready, data: object) => ({
+  ...message,
+  data: { ...message.data, ...data },
+});
+const later = new Date(11).toISOString();
+const incomplete = numbered({ ...ready, type: "account.incomplete", sequence: "3" }, 3);
+const stale = numbered({ ...ready, type: "account.stale", sequence: "4" }, 4);
 const userReady = {
   ...{ type: "user.ready", id: "user/u/readiness.1", sequence: "1" },
   data: { userId: "u", accounts: [{ ...listed, connectedSince: since }] },
 };
-const stale = { ...ready, type: "account.stale", id: "account/a/readiness.4", sequence: "4" };
-const lacking = {
+const accountWith = (readiness: object) => ({
   ...account,
-  readiness: {
-    ...account.readiness,
-    userId: undefined,
-    announced: { ...announced, status: "incomplete", version: 3 },
-  },
-};
+  readiness: { ...account.readiness, ...readiness },
+});
+const stayedIncomplete = { ...announced, status: "incomplete" };
+const lacking = accountWith({ userId: undefined, announced: { ...stayedIncomplete, version: 3 } });
+const unconnected = { ...state, state: { ...state.state, connection: undefined } };
 const all = [state, account, user];
 const early = "account/a/readiness.2 came before profile was read";
+const notReady = "ACCOUNT#a is not ready";
+const missing = "user.ready of u is missing";
 const read = { target: "/accounts/a/profile?page=1", sentAt: 15 };
 
 type Case = readonly [
@@ -50,39 +60,18 @@ type Case = readonly [
 it.each<Case>([
   ["nothing where each announcement came once", { items: all, messages: [ready, ready, userReady] }, []],
   ["a missing message", { items: all, messages: [ready] }, ["the message user/u/readiness.1 is missing"]],
-  [
-    "an account that still waits",
-    { items: [state, { ...account, readiness: { ...account.readiness, announced: undefined } }] },
-    ["ACCOUNT#a is not ready"],
-  ],
+  ["an account that still waits", { items: [state, accountWith({ announced: undefined })] }, [notReady]],
   [
     "an account that stays incomplete",
-    {
-      items: [
-        state,
-        {
-          ...account,
-          readiness: { ...account.readiness, announced: { ...announced, status: "incomplete" } },
-        },
-      ],
-      messages: [ready],
-    },
-    ["ACCOUNT#a is not ready", "user.ready of u is missing"],
+    { items: [state, accountWith({ announced: stayedIncomplete })], messages: [ready] },
+    [notReady, missing],
   ],
-  ["an account without readiness", { items: [state] }, ["ACCOUNT#a is not ready"]],
-  [
-    "a connected account whose state has no connection",
-    { items: [{ ...state, state: { ...state.state, connection: undefined } }] },
-    ["ACCOUNT#a is not ready"],
-  ],
-  [
-    "a missing announcement of a user",
-    { items: [state, account], messages: [ready] },
-    ["user.ready of u is missing"],
-  ],
+  ["an account without readiness", { items: [state] }, [notReady]],
+  ["a connected account whose state has no connection", { items: [unconnected] }, [notReady]],
+  ["a missing announcement of a user", { items: [state, account], messages: [ready] }, [missing]],
   [
     "an account announced twice",
-    { messages: [ready, { ...ready, id: "account/a/readiness.3" }] },
+    { messages: [ready, numbered(ready, 3)] },
     [`a ${since} was announced as account.ready, account.ready`],
   ],
   ["an account ready after it was incomplete", { messages: [{ ...incomplete, sequence: "1" }, ready] }, []],
@@ -93,9 +82,7 @@ it.each<Case>([
   ],
   [
     "an account incomplete before its deadline",
-    {
-      messages: [{ ...incomplete, data: { ...incomplete.data, connectedSince: new Date(11).toISOString() } }],
-    },
+    { messages: [withData(incomplete, { connectedSince: later })] },
     ["account/a/readiness.3 came before the deadline"],
   ],
   [
@@ -105,17 +92,7 @@ it.each<Case>([
   ],
   [
     "an account stale twice, or too early",
-    {
-      messages: [
-        stale,
-        { ...stale, id: "account/a/readiness.5" },
-        {
-          ...stale,
-          id: "account/a/readiness.6",
-          data: { ...stale.data, newestAt: new Date(11).toISOString() },
-        },
-      ],
-    },
+    { messages: [stale, numbered(stale, 5), numbered(withData(stale, { newestAt: later }), 6)] },
     ["account/a/readiness.6 came while data was new", `a ${since} was announced as stale 2 times`],
   ],
   [
@@ -123,11 +100,7 @@ it.each<Case>([
     { messages: [ready, userReady, { ...userReady, id: "user/u/readiness.2", sequence: "2" }] },
     ["user/u/readiness.2 repeats the announcement before it"],
   ],
-  [
-    "an account ready without its document",
-    { messages: [{ ...ready, data: { ...ready.data, documents: [] } }] },
-    [early],
-  ],
+  ["an account ready without its document", { messages: [withData(ready, { documents: [] })] }, [early]],
   ["a document read before the connection", { messages: [ready], reads: [{ ...read, sentAt: 9 }] }, [early]],
   ["a document read after the message", { messages: [ready], reads: [{ ...read, sentAt: 21 }] }, [early]],
   [

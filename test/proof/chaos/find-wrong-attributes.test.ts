@@ -14,6 +14,15 @@ const message = (subject: string, sequence: number, loanId?: string, attributesS
     loanId === undefined ? {} : { attributes: { loanId }, attributesSequence: String(attributesSequence) },
 });
 const ofUser = message("user/u", 3, "L-2");
+const known = {
+  items: [state("u", "L-2", 2), state("v", "L-8", 1)],
+  loans: new Map([["u", "L-2"]]),
+  owners: new Map([
+    ["a", "u"],
+    ["b", "v"],
+  ]),
+  erased: new Set<string>(),
+};
 
 type Case = readonly [
   name: string,
@@ -24,7 +33,7 @@ type Case = readonly [
 
 it.each<Case>([
   [
-    "nothing where messages carry what was known",
+    "nothing where all is known",
     [message("account/a", 7), message("account/a", 8, "L-1", 1), ofUser],
     [],
     {},
@@ -48,23 +57,9 @@ it.each<Case>([
     ["user/u.4 is its user's last message and lacks the attributes"],
     {},
   ],
-  [
-    "a user whose attributes were lost",
-    [],
-    ["user/v lacks the attribute L-9"],
-    { loans: new Map([["v", "L-9"]]) },
-  ],
+  ["lost attributes", [], ["user/v lacks the attribute L-9"], { loans: new Map([["v", "L-9"]]) }],
   ["no attribute of an erased user", [message("account/b", 7, "L-2", 1)], [], { erased: new Set(["v"]) }],
 ])("finds %s", (_, messages, expected, evidence) => {
   const lines = messages.map((each) => ({ subscriber: "everything", at: 1, body: JSON.stringify(each) }));
-  const known = {
-    items: [state("u", "L-2", 2), state("v", "L-8", 1)],
-    loans: new Map([["u", "L-2"]]),
-    owners: new Map([
-      ["a", "u"],
-      ["b", "v"],
-    ]),
-    erased: new Set<string>(),
-  };
   expect(findWrongAttributes({ ...known, ...evidence, messages: lines })).toEqual(expected);
 });

@@ -1,13 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  announce,
-  drive,
-  giveUp,
-  isBeforeFetch,
-  readFirstPage,
-  waitUntilIdle,
-} from "../../../proof/model/drive.ts";
+import { announce, drive, waitUntilIdle } from "../../../proof/model/drive.ts";
 import { expectAlways, expectAtRest } from "../../../proof/model/promises.ts";
 import { accountIds, Provider } from "../../../proof/model/provider.ts";
 import { Simulation } from "../../../proof/model/simulation.ts";
@@ -56,46 +49,6 @@ describe("documents are read", () => {
     expect(simulation.queue("fetch").visible(simulation.queueTime)).toEqual([]);
     await comeToRest(simulation);
     expect(simulation.reads.made).toBe(1);
-  });
-});
-
-describe("a list of which a page can't be read", () => {
-  it("is resumed, and covers no task that came after its first page", async () => {
-    const simulation = new Simulation(new Provider(false));
-    await readFirstPage(simulation);
-    expect(simulation.pages.size).toBe(1);
-    simulation.pass(second);
-    await announce(simulation, accountWithPages);
-    // A continued list has the `asOf` of its first page.
-    simulation.pass(3 * second);
-    await comeToRest(simulation);
-    expect(simulation.reads.made).toBe(2);
-  });
-
-  it("is read again if another call has written it since", async () => {
-    const simulation = new Simulation(new Provider(false));
-    await readFirstPage(simulation);
-    const [reading] = simulation.queue("fetch").messages;
-    simulation.pass(second);
-    simulation.provider.happen(accountWithPages, "data", true);
-    await drive(simulation, isBeforeFetch);
-    const newer = simulation.queue("fetch").messages.filter((message) => message !== reading);
-    simulation.poll("fetch", newer);
-    await drive(simulation, (what) => what.startsWith("fetch "));
-    simulation.pass(60 * second);
-    await comeToRest(simulation);
-  });
-});
-
-describe("a task that was given up", () => {
-  it.each([1, 400])("is done if it is redriven after %d seconds", async (seconds) => {
-    const simulation = new Simulation(new Provider(false));
-    await announce(simulation, account);
-    await giveUp(simulation);
-    expect(simulation.queue("fetch").deadLetters).toHaveLength(1);
-    simulation.pass(seconds * second);
-    await comeToRest(simulation);
-    expect(simulation.table.loadDocuments({ kind: "account", id: account })).toHaveLength(1);
   });
 });
 
