@@ -24,7 +24,8 @@ export function createAccess() {
 }
 
 function isBearer({ authorization = "" }: IncomingHttpHeaders, token: string): boolean {
-  return isSame(authorization, `Bearer ${token}`);
+  const [given, wanted] = [Buffer.from(authorization), Buffer.from(`Bearer ${token}`)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 /**
@@ -59,9 +60,4 @@ export const securityHeaders = {
 
 function secret(): string {
   return randomBytes(32).toString("base64url");
-}
-
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

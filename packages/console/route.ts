@@ -3,9 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError, explain } from "@income-events/cli/core/command-error.ts";
 import type { DeploymentOptions } from "@income-events/cli/core/deployment.ts";
+import { sinceFlag } from "@income-events/cli/core/flags.ts";
 import { occasionally, type Terminal } from "@income-events/cli/core/terminal.ts";
 import type { EachResult, OnEach } from "@income-events/cli/dead-letters/redrive.ts";
-import { type Fields, isFields } from "../../domain/core/parse.ts";
+import { type Fields, isFields, jsonIn, optionalText } from "../../domain/core/parse.ts";
 
 export type ConsoleContext = {
   readonly operation: Operation;
@@ -18,37 +19,46 @@ export type ConsoleContext = {
   readonly now: () => Date;
 };
 
-/** A request's parameters and JSON body. */
+/** A request's parameters: those of the address, and the fields of the JSON body. */
 export class Asked {
-  readonly params: URLSearchParams;
-  readonly body: Fields;
+  readonly fields: Fields;
 
   constructor(params: URLSearchParams, body: string) {
-    this.params = params;
-    this.body = parseBody(body);
+    const repeated = [...params.keys()].map((name) => [name, params.getAll(name)] as const);
+    const ofAddress = repeated.map(([name, values]) => [name, values.length > 1 ? values : values[0]]);
+    this.fields = { ...Object.fromEntries(ofAddress), ...parseBody(body) };
   }
 
-  param(name: string): string | undefined {
-    return this.params.get(name) || undefined;
-  }
-
-  optionalText(name: string): string | undefined {
-    const value = this.body[name];
-    return typeof value === "string" && value !== "" ? value : undefined;
+  optional(name: string): string | undefined {
+    return optionalText(this.fields, name);
   }
 
   /** @throws CommandError if it is missing or not a string */
   text(name: string): string {
-    const value = this.optionalText(name);
+    const value = this.optional(name);
     if (value !== undefined) return value;
     throw CommandError.usage(`${name} is missing.`);
   }
 
+  /** A field that may be repeated. */
+  texts(name: string): readonly string[] {
+    return [this.fields[name] ?? []].flat().map(String);
+  }
+
+  is(name: string): boolean {
+    return this.fields[name] === true || this.fields[name] === "yes";
+  }
+
   /** @throws CommandError unless the expected confirmation was typed */
   checkTyped(expected: string): void {
-    if (this.body.typed === expected) return;
+    if (this.fields.typed === expected) return;
     throw CommandError.usage(`Type ${expected} to confirm. Nothing was done.`);
   }
+}
+
+/** The time from which a request wants to know, ISO 8601. @param fallback for example `24h` */
+export function sinceIn(asked: Asked, now: Date, fallback: string): string {
+  return sinceFlag(asked.optional("since") ?? fallback, now) ?? "";
 }
 
 export type Route = {
@@ -65,11 +75,20 @@ export function read(path: string, answer: Answer): Route {
   return { method: "GET", path, answer };
 }
 
-/**
- * A request with a body that changes nothing, except that the audit trail records a look at personal data.
- */
+/** A request with a body that changes nothing, except that the audit trail records a look at personal data. */
 export function look(path: string, answer: Answer): Route {
   return { method: "POST", path, answer };
+}
+
+/** An answer with personal data masked, and a look that reveals them. */
+export function masked(
+  path: string,
+  answer: (context: ConsoleContext, asked: Asked, reveal: boolean) => Promise<object>,
+): readonly Route[] {
+  return [
+    read(path, (context, asked) => answer(context, asked, false)),
+    look(`${path}/reveal`, (context, asked) => answer(context, asked, true)),
+  ];
 }
 
 export function change(path: string, answer: Answer): Route {
@@ -78,13 +97,8 @@ export function change(path: string, answer: Answer): Route {
 
 /** A JSON body; empty if there is none. @throws CommandError if it is not an object */
 function parseBody(text: string): Fields {
-  if (text === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isFields(value)) return value;
-  } catch {
-    // The error is thrown below.
-  }
+  const value = text === "" ? {} : jsonIn(text);
+  if (isFields(value)) return value;
   throw CommandError.usage("The body is not a JSON object.");
 }
 
@@ -105,7 +119,7 @@ export type CommandOutcome = Readonly<Record<string, unknown>> & { readonly prob
  */
 export async function runCommand(
   operation: Operation,
-  run: (operation: Operation) => Promise<void>,
+  run: (operation: Operation) => Promise<unknown>,
   { input = "", isAgreed = false, onProgress = () => undefined }: RunOptions = {},
 ): Promise<CommandOutcome> {
   let result: object | undefined;
@@ -137,61 +151,58 @@ export async function runCommand(
 }
 
 /** Work that continues after its page is closed. */
-export type Job = {
+export type Job<Result = CommandOutcome> = {
   readonly id: string;
   readonly what: string;
   readonly of: string;
   /** ISO 8601 */
   readonly startedAt: string;
   readonly state: "running" | "done" | "failed";
-  /** How many have an outcome. */
-  readonly count: number;
-  readonly progress: readonly string[];
-  readonly result?: CommandOutcome;
+  /** The last message about the progress. */
+  readonly progress?: string;
+  readonly results: readonly EachResult[];
+  readonly result?: Result;
   readonly error?: string;
 };
 
 /** @param report called with progress messages @param onEach called with each outcome */
 export type Work = (report: (text: string) => void, onEach: OnEach) => Promise<CommandOutcome>;
 
+/** Runs a command that the user has confirmed on the page. */
+export function agreed(
+  operation: Operation,
+  run: (operation: Operation, onEach: OnEach) => Promise<void>,
+): Work {
+  return (onProgress, onEach) =>
+    runCommand(operation, (each) => run(each, onEach), { isAgreed: true, onProgress });
+}
+
 export type Jobs = ReturnType<typeof createJobs>;
 
 const keptJobs = 50;
-const keptProgress = 20;
 
 export function createJobs(now = () => new Date()) {
   const jobs = new Map<string, Job>();
-  const results = new Map<string, EachResult[]>();
-  const update = (id: string, change: (job: Job) => Job) => {
-    const job = jobs.get(id);
-    if (job !== undefined) jobs.set(id, change(job));
-  };
   return {
     find: (id: string) => jobs.get(id),
     /** The jobs of a page, the latest first. */
     list: (of: string) => [...jobs.values()].filter((job) => job.of === of).toReversed(),
-    resultsOf: (id: string): readonly EachResult[] => results.get(id) ?? [],
     start: (what: string, work: Work, of = ""): Job => {
-      const startedAt = now().toISOString();
-      const job: Job = { id: randomUUID(), what, of, startedAt, state: "running", count: 0, progress: [] };
-      jobs.set(job.id, job);
-      const each: EachResult[] = [];
-      results.set(job.id, each);
+      const id = randomUUID();
+      const job: Job = { id, what, of, startedAt: now().toISOString(), state: "running", results: [] };
+      jobs.set(id, job);
       const [oldest] = jobs.keys();
-      if (jobs.size > keptJobs && oldest !== undefined) {
-        jobs.delete(oldest);
-        results.delete(oldest);
-      }
-      const onEach: OnEach = (one) => {
-        each.push(one);
-        update(job.id, (known) => ({ ...known, count: each.length }));
+      if (jobs.size > keptJobs && oldest !== undefined) jobs.delete(oldest);
+      const update = (change: (known: Job) => Partial<Job>) => {
+        const known = jobs.get(id);
+        if (known !== undefined) jobs.set(id, { ...known, ...change(known) });
       };
-      const report = (text: string) =>
-        update(job.id, (known) => ({ ...known, progress: [...known.progress, text].slice(-keptProgress) }));
-      work(report, onEach).then(
-        (result) => update(job.id, (known) => ({ ...known, state: "done", result })),
-        (error: unknown) =>
-          update(job.id, (known) => ({ ...known, state: "failed", error: explain(error).message })),
+      work(
+        (progress) => update(() => ({ progress })),
+        (each) => update(({ results }) => ({ results: [...results, each] })),
+      ).then(
+        (result) => update(() => ({ state: "done", result })),
+        (error: unknown) => update(() => ({ state: "failed", error: explain(error).message })),
       );
       return job;
     },

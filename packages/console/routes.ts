@@ -11,8 +11,8 @@ import { testSubscriber } from "@income-events/cli/commands/subscribers.ts";
 import { refreshToken, setGivenToken } from "@income-events/cli/commands/token.ts";
 import { triggerEvent } from "@income-events/cli/commands/trigger.ts";
 import { registerNow } from "@income-events/cli/commands/webhooks-register.ts";
+import type { Operation } from "@income-events/cli/core/command.ts";
 import { CommandError } from "@income-events/cli/core/command-error.ts";
-import { sinceFlag, subjectArgument } from "@income-events/cli/core/flags.ts";
 import { checkMapping, readStageMapping, type StageMapping } from "@income-events/cli/core/stage-settings.ts";
 import { documentHistory, documentPorts } from "@income-events/cli/documents/document-list.ts";
 import { deliveriesTo } from "@income-events/cli/events/deliveries.ts";
@@ -26,75 +26,53 @@ import { webhookKinds } from "../../domain/event/events.ts";
 import { deadLetterRoutes } from "./api/dead-letters.ts";
 import { eventRoutes } from "./api/events.ts";
 import { overviewRoutes } from "./api/overview.ts";
-import { recordRoutes } from "./api/records.ts";
+import { recordRoutes, subjectIn } from "./api/records.ts";
 import { createHistories } from "./history.ts";
 import {
   type Asked,
-  type CommandOutcome,
   type ConsoleContext,
   change,
   type Jobs,
   look,
+  masked,
   type Route,
   read,
   runCommand,
+  sinceIn,
 } from "./route.ts";
 
 /** Documents and their stored versions. */
 export const documentRoutes: readonly Route[] = [
-  read("/api/documents", async ({ operation, now }, asked) => {
-    const subject = subjectArgument(asked.param("kind"), asked.param("id"));
-    return { documents: await documentHistory(subject, documentPorts(operation, now)) };
-  }),
-  read("/api/document", (context, asked) => document(context, (name) => asked.param(name), false)),
-  look("/api/document/reveal", (context, asked) =>
-    document(context, (name) => (name === "endpoint" ? asked.text(name) : asked.optionalText(name)), true),
+  read("/api/documents", ({ operation, now }, asked) =>
+    documentHistory(subjectIn(asked), documentPorts(operation, now)),
   ),
+  // A version of a document, with its changes since the previous one.
+  ...masked("/api/document", ({ operation }, asked, reveal) => {
+    const [dates, ofVersion] = [asked.optional("dates"), asked.optional("version")];
+    const flags = present<DocumentFlags>({ dates, ofVersion, reveal, changes: true });
+    const { kind, id } = subjectIn(asked);
+    return runCommand(operation, (each) => getDocument(each, flags, kind, id, asked.text("endpoint")));
+  }),
 ];
 
-/** A version of a document, with its changes since the previous one. */
-function document(
-  { operation }: ConsoleContext,
-  asked: (name: string) => string | undefined,
-  reveal: boolean,
-): Promise<CommandOutcome> {
-  const flags = present<DocumentFlags>({
-    dates: asked("dates"),
-    ofVersion: asked("version"),
-    reveal,
-    changes: true,
-  });
-  const { kind, id } = subjectArgument(asked("kind"), asked("id"));
-  return runCommand(operation, (each) => getDocument(each, flags, kind, id, asked("endpoint") ?? ""));
-}
-
-type Deed = (context: ConsoleContext, asked: Asked) => Promise<CommandOutcome>;
+type Deed = (operation: Operation, asked: Asked) => Promise<unknown>;
 
 const deeds: Readonly<Record<string, Deed>> = {
-  trigger: ({ operation }, asked) => {
-    const [type, endpoint] = [asked.text("type"), asked.optionalText("endpoint")];
-    const args = endpoint === undefined ? [type] : [type, endpoint];
-    return runCommand(operation, (each) => triggerEvent(each, {}, ...args));
-  },
-  fail: ({ operation }, asked) => {
-    const seconds = asked.optionalText("for");
-    const flags = seconds === undefined ? {} : { for: seconds };
-    return runCommand(operation, (each) => failSandbox(each, flags, asked.text("how")));
-  },
-  heal: ({ operation }) => runCommand(operation, healSandbox),
-  advance: ({ operation }, asked) =>
-    runCommand(operation, (each) => advanceSandbox(each, {}, asked.text("time"))),
-  token: async ({ operation }) => {
-    const { token } = await runCommand(operation, sandboxToken);
-    return runCommand(operation, (each) => setGivenToken(each, {}), { input: String(token) });
+  trigger: (each, asked) => triggerEvent(each, {}, asked.text("type")),
+  fail: (each, asked) => failSandbox(each, present({ for: asked.optional("for") }), asked.text("how")),
+  heal: healSandbox,
+  advance: (each, asked) => advanceSandbox(each, {}, asked.text("time")),
+  token: async (each) => {
+    const { token } = await runCommand(each, sandboxToken);
+    return runCommand(each, (one) => setGivenToken(one, {}), { input: String(token) });
   },
 };
 
 export const sandboxRoutes: readonly Route[] = Object.entries(deeds).map(([name, deed]) =>
-  change(`/api/sandbox/${name}`, (context, asked) => {
-    if (context.operation.deployment.local === undefined)
+  change(`/api/sandbox/${name}`, async ({ operation }, asked) => {
+    if (operation.deployment.local === undefined)
       throw CommandError.usage("This is for systems on this machine: the provider of this stage is real.");
-    return deed(context, asked);
+    return runCommand(operation, (each) => deed(each, asked));
   }),
 );
 
@@ -114,18 +92,15 @@ export function consoleRoutes(context: ConsoleContext, jobs: Jobs): readonly Rou
 }
 
 export const mappingRoutes: readonly Route[] = [
-  read("/api/mapping", async ({ operation, settings }, asked) => ({
-    mapping: mappingOf(asked.param("stage") ?? operation.deployment.stage, settings),
-  })),
+  read("/api/mapping", async ({ operation, settings }) => mappingOf(operation.deployment.stage, settings)),
   // Maps the pasted webhook on this machine, and stores nothing.
   look("/api/mapping/try", async ({ operation, settings }, asked) => {
     const body = asked.text("webhook");
     const mapping =
-      editedMapping(asked.optionalText("mapping")) ?? mappingOf(operation.deployment.stage, settings);
+      editedMapping(asked.optional("mapping")) ?? mappingOf(operation.deployment.stage, settings);
     const sample = { name: "the webhook", bytes: Buffer.from(body), headers: {} };
-    const chosen = asked.optionalText("kind");
-    const kinds = webhookKinds.filter((kind) => chosen === undefined || kind === chosen);
-    return { trials: kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch)) };
+    const kinds = webhookKinds.filter((kind) => kind === asked.text("kind"));
+    return kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch));
   }),
 ];
 
@@ -152,10 +127,9 @@ function editedMapping(text: string | undefined): StageMapping | undefined {
 
 export const providerRoutes: readonly Route[] = [
   read("/api/provider", ({ operation, now }) => providerStatus(operation, now())),
-  read("/api/provider/history", async ({ operation, now }, asked) => {
-    const since = sinceFlag(asked.param("since") ?? "24h", now()) ?? "";
-    return { history: historyLines(await providerHistory(operation, since), now()) };
-  }),
+  read("/api/provider/history", async ({ operation, now }, asked) =>
+    historyLines(await providerHistory(operation, sinceIn(asked, now(), "24h")), now()),
+  ),
   change("/api/provider/refresh", ({ operation }) =>
     runCommand(operation, (each) => refreshToken(each, { now: true })),
   ),
@@ -168,9 +142,8 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
   const paused = new Set<string>();
   return [
     read("/api/deliveries", async ({ operation, now }, asked) => {
-      const subscriber = subscriberNamed(operation.deployment, asked.param("name") ?? "");
-      const since = sinceFlag(asked.param("since") ?? "1h", now()) ?? "";
-      return { deliveries: await deliveriesTo(subscriber, operation, since) };
+      const subscriber = subscriberNamed(operation.deployment, asked.text("name"));
+      return deliveriesTo(subscriber, operation, sinceIn(asked, now(), "1h"));
     }),
     change("/api/subscribers/test", ({ operation }, asked) =>
       runCommand(operation, (each) => testSubscriber(each, {}, asked.text("name"))),
@@ -183,7 +156,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
           operation,
           (each) => runReplay(each, { ...replayFlags(asked), dryRun: true }),
           {
-            isAgreed: asked.body.scan === true,
+            isAgreed: asked.is("scan"),
             onProgress: (text) => {
               said.push(text);
               onProgress(text);
@@ -197,7 +170,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
       const name = asked.text("name");
       asked.checkTyped(name);
       paused.delete(name);
-      const resume = asked.optionalText("resume");
+      const resume = asked.optional("resume");
       const flags = resume === undefined ? replayFlags(asked) : { resume };
       return jobs.start(`Replay to ${name}`, (onProgress) => {
         const control = {
@@ -229,6 +202,5 @@ function priceOf(messages: unknown, reading: string | undefined): string {
 }
 
 function replayFlags(asked: Asked) {
-  const since = asked.optionalText("since");
-  return { subscriber: asked.text("name"), ...(since !== undefined && { since }) };
+  return { subscriber: asked.text("name"), ...present({ since: asked.optional("since") }) };
 }

@@ -1,22 +1,14 @@
 import { once } from "node:events";
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import { exitCodes, explain } from "@income-events/cli/core/command-error.ts";
 import { type Access, createAccess, refusalOf, securityHeaders } from "./access.ts";
 import type { PageFile } from "./page-bundle.ts";
 import { Asked, type ConsoleContext, type Route } from "./route.ts";
-import type { Tail } from "./tail.ts";
 
 export type ConsoleParts = {
   readonly context: ConsoleContext;
   readonly files: ReadonlyMap<string, PageFile>;
   readonly routes: readonly Route[];
-  readonly tail: Tail;
   /** Called with the next address whenever one was used; each admits one browser. */
   readonly onAdmitted: (address: string) => void;
 };
@@ -37,11 +29,11 @@ export async function startConsole(parts: ConsoleParts, port: number): Promise<C
   const server = createServer();
   const bound = await listen(server, port);
   const handling: Handling = { ...parts, port: bound, access: createAccess() };
-  server.on("request", (request, response) => {
-    handle(request, response, handling).catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { error: error instanceof Error ? error.message : String(error) });
-    });
+  server.on("request", async (request, response) => {
+    const { status, type, content } = await answerTo(request, handling).catch((error: unknown) =>
+      refuse(500, error instanceof Error ? error.message : String(error)),
+    );
+    response.writeHead(status, { ...securityHeaders, "content-type": type }).end(content);
   });
   return {
     port: bound,
@@ -65,63 +57,60 @@ function addressOf({ port, access }: Handling): string {
   return `http://127.0.0.1:${port}/#token=${access.oneTimeToken()}`;
 }
 
-async function handle(request: IncomingMessage, response: ServerResponse, handling: Handling): Promise<void> {
+type Answer = PageFile & { readonly status: number };
+
+function answerJson(status: number, value: object): Answer {
+  return { status, type: "application/json; charset=utf-8", content: JSON.stringify(value) };
+}
+
+function refuse(status: number, error: string): Answer {
+  return answerJson(status, { error });
+}
+
+async function answerTo(request: IncomingMessage, handling: Handling): Promise<Answer> {
   const { method = "GET", headers, url = "/" } = request;
-  const { access, port, files, tail } = handling;
+  const { access, port, files, onAdmitted } = handling;
   const refusal = refusalOf({ method, headers }, port);
-  if (refusal !== undefined) return sendJson(response, 403, { error: refusal });
+  if (refusal !== undefined) return refuse(403, refusal);
   const { pathname, searchParams } = new URL(url, `http://127.0.0.1:${port}`);
-  if (pathname.startsWith("/api/")) {
-    if (pathname === "/api/session" && method === "POST") return admit(headers, response, handling);
-    if (!access.isAdmitted(headers)) return sendJson(response, 401, { error: notAdmitted });
-    if (pathname === "/api/tail") return tail.serve(response, searchParams.get("after") ?? undefined);
-    return answerApi(request, response, { ...handling, pathname, params: searchParams });
+  if (pathname === "/api/session" && method === "POST") {
+    const session = access.exchange(headers);
+    if (session === undefined) return refuse(401, notAdmitted);
+    onAdmitted(addressOf(handling));
+    return answerJson(200, { session });
   }
-  if (method !== "GET" && method !== "HEAD")
-    return sendJson(response, 405, { error: "Pages are read only." });
+  if (pathname.startsWith("/api/")) {
+    if (!access.isAdmitted(headers)) return refuse(401, notAdmitted);
+    const route = handling.routes.find((each) => each.path === pathname && each.method === method);
+    return route === undefined
+      ? refuse(404, "Address not found.")
+      : answerApi(request, route, searchParams, handling.context);
+  }
+  if (method !== "GET" && method !== "HEAD") return refuse(405, "Pages are read only.");
   // The page's files contain no secret. Every other address is a view of the page.
   const file = files.get(pathname) ?? (pathname.startsWith("/assets/") ? undefined : files.get("/"));
-  if (file === undefined) return sendJson(response, 404, { error: "File not found." });
-  send(response, 200, file.type, file.content);
+  return file === undefined ? refuse(404, "File not found.") : { ...file, status: 200 };
 }
 
 const notAdmitted =
   "This browser has no access. Open the address that the console printed where it was started. Each address works once.";
 
-function admit(headers: IncomingHttpHeaders, response: ServerResponse, handling: Handling): void {
-  const session = handling.access.exchange(headers);
-  if (session === undefined) {
-    sendJson(response, 401, { error: notAdmitted });
-    return;
-  }
-  sendJson(response, 200, { session });
-  handling.onAdmitted(addressOf(handling));
-}
-
-type ApiCall = Handling & { readonly pathname: string; readonly params: URLSearchParams };
-
-async function answerApi(request: IncomingMessage, response: ServerResponse, call: ApiCall): Promise<void> {
-  const { routes, context, pathname, params } = call;
-  const route = routes.find(({ method, path }) => path === pathname && method === request.method);
-  if (route === undefined) return sendJson(response, 404, { error: "Address not found." });
+async function answerApi(
+  request: IncomingMessage,
+  route: Route,
+  params: URLSearchParams,
+  context: ConsoleContext,
+): Promise<Answer> {
   if (route.changes === true && !context.isWritable)
-    return sendJson(response, 403, {
-      error: "The console is read-only: start it with --write to change anything.",
-    });
+    return refuse(403, "The console is read-only: start it with --write to change anything.");
   const text = await bodyOf(request);
-  if (text === undefined)
-    return sendJson(response, 413, { error: `A body has at most ${maxBodyBytes} bytes.` });
+  if (text === undefined) return refuse(413, `A body has at most ${maxBodyBytes} bytes.`);
   try {
-    sendJson(response, 200, await route.answer(context, new Asked(params, text)));
+    return answerJson(200, await route.answer(context, new Asked(params, text)));
   } catch (error) {
     const { exitCode, message } = explain(error);
-    sendJson(response, statusOf(exitCode), { error: message });
+    return refuse(exitCode === exitCodes.usage ? 400 : exitCode === exitCodes.nobody ? 404 : 502, message);
   }
-}
-
-function statusOf(exitCode: number): number {
-  if (exitCode === exitCodes.usage) return 400;
-  return exitCode === exitCodes.nobody ? 404 : 502;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
@@ -134,13 +123,4 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
     if (bytes <= maxBodyBytes) chunks.push(read);
   }
   return bytes > maxBodyBytes ? undefined : Buffer.concat(chunks).toString("utf8");
-}
-
-function sendJson(response: ServerResponse, status: number, value: object): void {
-  send(response, status, "application/json; charset=utf-8", JSON.stringify(value));
-}
-
-function send(response: ServerResponse, status: number, type: string, content: string | Uint8Array): void {
-  response.writeHead(status, { ...securityHeaders, "content-type": type });
-  response.end(content);
 }

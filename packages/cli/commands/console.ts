@@ -51,12 +51,9 @@ async function serve(operation: Operation, flags: Flags): Promise<void> {
   };
   using interruption = awaitInterruption();
   using tail = createTail(context);
-  const routes = consoleRoutes(context, createJobs());
+  const routes = [...consoleRoutes(context, createJobs()), tail.route];
   const onAdmitted = (address: string) => terminal.progress(`For one more browser: ${address}`);
-  await using server = await startConsole(
-    { context, files: await bundlePage(), routes, tail, onAdmitted },
-    port,
-  );
+  await using server = await startConsole({ context, files: await bundlePage(), routes, onAdmitted }, port);
   const url = server.address();
   terminal.result({ stage: deployment.stage, url }, `Console  ${url}`);
   terminal.progress(

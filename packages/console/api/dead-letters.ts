@@ -15,15 +15,14 @@ import { mutex } from "../../../domain/core/batches.ts";
 import { present } from "../../../domain/core/parse.ts";
 import {
   type Asked,
+  agreed,
   type CommandOutcome,
   change,
-  type Job,
   type Jobs,
-  look,
+  masked,
   type Route,
   read,
   runCommand,
-  type Work,
 } from "../route.ts";
 
 /** Maximum to send or show at once. */
@@ -36,52 +35,38 @@ export function deadLetterRoutes(jobs: Jobs): readonly Route[] {
   const next = mutex();
   return [
     read("/api/dead-letters", ({ operation }) => next(() => runCommand(operation, listDeadLetters))),
-    read("/api/dead-letters/of", ({ operation }, asked) => {
-      const [limit, archive] = [asked.param("limit") ?? perStep, asked.param("archive") === "yes"];
-      const selection = present<Selection>({ reason: asked.param("reason"), id: asked.param("id") });
-      const flags = { limit, archive, ...selection };
-      return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, asked.param("queue"))));
-    }),
-    look("/api/dead-letters/reveal", ({ operation }, asked) => {
-      const archive = asked.body.archive === true;
-      const flags = { limit: "1", reveal: true, id: asked.text("id"), archive };
-      const queue = asked.text("queue");
-      return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, queue)));
+    ...masked("/api/dead-letters/of", ({ operation }, asked, reveal) => {
+      const selection = selectionIn(asked);
+      const flags = { ...selection, ...(selection.id !== undefined && { limit: "1" }), reveal };
+      return next(() => runCommand(operation, (each) => showDeadLetters(each, flags, asked.text("queue"))));
     }),
     change("/api/dead-letters/redrive", async ({ operation }, asked) => {
-      const queue = asked.text("queue");
-      const flags = { ...selectionIn(asked), limit: perStep, archive: asked.body.archive === true };
-      const work: Work = (onProgress, onEach) => {
-        const redrive = (each: Operation) => redriveQueue(each, flags, { name: queue, onEach });
-        return next(() => runCommand(operation, redrive, { onProgress }));
-      };
-      return jobs.start(`Redrive dead letters of ${queue}`, work, topic);
+      const name = asked.text("queue");
+      const flags = selectionIn(asked);
+      const redrive = agreed(operation, (each, onEach) => redriveQueue(each, flags, { name, onEach }));
+      return jobs.start(`Redrive dead letters of ${name}`, (...on) => next(() => redrive(...on)), topic);
     }),
     change("/api/dead-letters/purge", async ({ operation }, asked) => {
-      const queue = asked.text("queue");
-      asked.checkTyped(queue);
-      const flags = { ...selectionIn(asked), limit: perStep };
-      const work: Work = (onProgress, onEach) => {
-        const purge = (each: Operation) => purgeQueue(each, flags, { name: queue, onEach });
-        return next(() => runCommand(operation, purge, { isAgreed: true, onProgress }));
-      };
-      return jobs.start(`Purge dead letters of ${queue}`, work, topic);
+      const name = asked.text("queue");
+      asked.checkTyped(name);
+      const flags = selectionIn(asked);
+      const purge = agreed(operation, (each, onEach) => purgeQueue(each, flags, { name, onEach }));
+      return jobs.start(`Purge dead letters of ${name}`, (...on) => next(() => purge(...on)), topic);
     }),
-    ...relayFailureRoutes(jobs),
-    ...jobRoutes(jobs),
-  ];
-}
-
-/** Batches of changes that the relay parked. */
-function relayFailureRoutes(jobs: Jobs): readonly Route[] {
-  return [
+    // Batches of changes that the relay parked.
     read("/api/relay-failures", async ({ operation }) => ({
       batches: (await Array.fromAsync(batchesOf(operation))).length,
     })),
-    change("/api/relay-failures/repair", async ({ operation }) => {
-      const work: Work = async (_, onEach) => relayAgain(operation, onEach);
-      return jobs.start("Relay undelivered changes", work, topic);
+    change("/api/relay-failures/repair", async ({ operation }) =>
+      jobs.start("Relay undelivered changes", (_, onEach) => relayAgain(operation, onEach), topic),
+    ),
+    // Jobs that any page started; they survive the page.
+    read("/api/job", async (_, asked) => {
+      const job = jobs.find(asked.text("id"));
+      if (job === undefined) throw new CommandError("nobody", "This action has expired. Refresh the page.");
+      return job;
     }),
+    read("/api/jobs", async (_, asked) => jobs.list(asked.text("of"))),
   ];
 }
 
@@ -104,20 +89,8 @@ async function relayAgain(operation: Operation, onEach: OnEach): Promise<Command
   return { ...repaired, kept: kept.length };
 }
 
-/** Jobs that any page started; they survive the page. */
-function jobRoutes(jobs: Jobs): readonly Route[] {
-  const jobIn = (asked: Asked): Job => {
-    const job = jobs.find(asked.param("id") ?? "");
-    if (job === undefined) throw new CommandError("nobody", "This action has expired. Refresh the page.");
-    return job;
-  };
-  return [
-    read("/api/job", async (_, asked) => jobIn(asked)),
-    read("/api/job/results", async (_, asked) => ({ results: jobs.resultsOf(jobIn(asked).id) })),
-    read("/api/jobs", async (_, asked) => ({ jobs: jobs.list(asked.param("of") ?? "") })),
-  ];
-}
-
-function selectionIn(asked: Asked): Selection {
-  return present<Selection>({ reason: asked.optionalText("reason"), id: asked.optionalText("id") });
+/** At most `perStep` of the dead letters with a reason or an id. */
+function selectionIn(asked: Asked) {
+  const selection = present<Selection>({ reason: asked.optional("reason"), id: asked.optional("id") });
+  return { ...selection, limit: perStep, archive: asked.is("archive") };
 }

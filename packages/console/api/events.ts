@@ -1,6 +1,6 @@
 import { showEvent } from "@income-events/cli/commands/events.ts";
 import { runReplay } from "@income-events/cli/commands/replay.ts";
-import { periodFlags, type SubjectFlags, sinceFlag, subjectFlag } from "@income-events/cli/core/flags.ts";
+import { periodFlags, type SubjectFlags, subjectFlag, subjectKinds } from "@income-events/cli/core/flags.ts";
 import {
   eventHistory,
   type HistoryFilter,
@@ -11,7 +11,7 @@ import {
 } from "@income-events/cli/events/event-history.ts";
 import { type ListedEvent, listEvents } from "@income-events/cli/events/event-list.ts";
 import { lookupPorts } from "@income-events/cli/events/event-lookup.ts";
-import { eventSteps, webhookOf } from "@income-events/cli/events/event-steps.ts";
+import { eventSteps, type TimedStep, webhookOf } from "@income-events/cli/events/event-steps.ts";
 import { stageEntries } from "@income-events/cli/logs/log-entries.ts";
 import { subscriberQueues } from "@income-events/cli/status/work-queues.ts";
 import { present } from "../../../domain/core/parse.ts";
@@ -19,13 +19,15 @@ import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Histories, ReadHistory } from "../history.ts";
 import {
   type Asked,
+  agreed,
   type ConsoleContext,
   change,
   type Jobs,
-  look,
+  masked,
   type Route,
   read,
   runCommand,
+  sinceIn,
 } from "../route.ts";
 import { findById, idIn } from "./find.ts";
 
@@ -35,40 +37,34 @@ const maxOfSubject = 100_000;
 export function eventRoutes(histories: Histories, jobs: Jobs): readonly Route[] {
   return [
     read("/api/events", async (context, asked) => {
-      const reading = asked.param("reading") ?? histories.begin(historyReader(context, asked));
-      const page = await histories.page(reading, filterIn(asked), Number(asked.param("offset") ?? 0));
+      const [id, read] = [asked.text("reading"), historyReader(context, asked)];
+      const page = await histories.page(id, read, filterIn(asked), Number(asked.optional("offset") ?? 0));
       return { ...page, events: await withSubjects(page.events, context.operation) };
     }),
-    read("/api/event", event),
-    look("/api/event/reveal", ({ operation }, asked) => {
-      const flags = { ...subjectFlags((name) => asked.optionalText(name)), reveal: true };
-      const agreed = { isAgreed: asked.body.scan === true };
-      return runCommand(operation, (each) => showEvent(each, flags, asked.text("id")), agreed);
+    ...masked("/api/event", ({ operation }, asked, reveal) => {
+      const flags = { ...subjectFlags(asked), reveal };
+      const isAgreed = asked.is("scan");
+      return runCommand(operation, (each) => showEvent(each, flags, asked.text("id")), { isAgreed });
     }),
     read("/api/event/steps", steps),
     read("/api/find", findById),
-    read("/api/refused", async ({ operation, now }, asked) => ({
-      refusals: await refusals(operation, sinceFlag(asked.param("since") ?? "24h", now()) ?? ""),
-    })),
+    read("/api/refused", ({ operation, now }, asked) => refusals(operation, sinceIn(asked, now(), "24h"))),
     change("/api/event/resend", async ({ operation }, asked) => {
       const subscriber = asked.text("subscriber");
-      const since = asked.text("receivedAt");
-      const until = new Date(Date.parse(since) + 1).toISOString();
-      const flags = { ...subjectFlags((name) => asked.optionalText(name)), subscriber, since, until };
-      return jobs.start(`Resend an event to ${subscriber}`, (onProgress) =>
-        runCommand(operation, (each) => runReplay(each, flags), { isAgreed: true, onProgress }),
-      );
+      const receivedAt = asked.text("receivedAt");
+      const until = new Date(Date.parse(receivedAt) + 1).toISOString();
+      const flags = { ...subjectFlags(asked), subscriber, since: receivedAt, until };
+      const resend = agreed(operation, (each) => runReplay(each, flags));
+      return jobs.start(`Resend an event to ${subscriber}`, resend);
     }),
   ];
 }
 
 /** Reads a subject's events from the table, and all others from the functions' logs. */
 function historyReader({ operation, now }: ConsoleContext, asked: Asked): ReadHistory {
-  const { since = "", until } = periodFlags(
-    { since: asked.param("since") ?? "1h", until: asked.param("until") },
-    now(),
-  );
-  const subject = subjectFlag(subjectFlags((name) => asked.param(name)));
+  const wanted = { since: asked.optional("since") ?? "1h", until: asked.optional("until") };
+  const { since = "", until } = periodFlags(wanted, now());
+  const subject = subjectFlag(subjectFlags(asked));
   const period = present<HistoryPeriod>({ since, until });
   if (subject === undefined) return (onProgress) => eventHistory(operation, period, onProgress);
   const ports = lookupPorts(operation);
@@ -86,33 +82,27 @@ function rowOf({ event, receipts, progress }: ListedEvent): HistoryRow {
 
 function filterIn(asked: Asked): HistoryFilter {
   return present<HistoryFilter>({
-    kind: asked.param("kind"),
-    type: asked.param("type"),
-    outcome: asked.param("outcome"),
-    endpoint: asked.param("endpoint"),
-    text: asked.param("text"),
+    kind: asked.optional("kind"),
+    type: asked.optional("type"),
+    outcome: asked.optional("outcome"),
+    endpoint: asked.optional("endpoint"),
+    text: asked.optional("text"),
   });
 }
 
-function subjectFlags(asked: (name: string) => string | undefined): SubjectFlags {
-  const [user, account, companyAccount] = ["user", "account", "company-account"].map(asked);
+function subjectFlags(asked: Asked): SubjectFlags {
+  const [user, account, companyAccount] = subjectKinds.map((kind) => asked.optional(kind));
   return present<SubjectFlags>({ user, account, companyAccount });
 }
 
-async function event({ operation }: ConsoleContext, asked: Asked): Promise<object> {
-  const flags = subjectFlags((name) => asked.param(name));
-  const agreed = { isAgreed: asked.param("scan") === "yes" };
-  return runCommand(operation, (each) => showEvent(each, flags, asked.param("id")), agreed);
-}
-
 /** The steps of an event, from all log lines with its id. */
-async function steps({ operation, now }: ConsoleContext, asked: Asked): Promise<object> {
+async function steps({ operation, now }: ConsoleContext, asked: Asked): Promise<readonly TimedStep[]> {
   const id = idIn(asked);
-  const since = sinceFlag(asked.param("since") ?? "7d", now()) ?? "";
+  const since = sinceIn(asked, now(), "7d");
   const own = await stageEntries(operation, { since, text: id });
   const webhook = webhookOf(own, id);
   // The receipt of the webhook is logged under the webhook's own id.
   const came = webhook === undefined ? [] : await stageEntries(operation, { since, text: webhook });
   const entries = [...came.filter(({ code }) => String(code).startsWith("WEBHOOK_")), ...own];
-  return { steps: eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) }) };
+  return eventSteps(entries, { id, subscribers: subscriberQueues(operation.deployment) });
 }

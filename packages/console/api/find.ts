@@ -54,7 +54,7 @@ export async function findById({ operation, now }: ConsoleContext, asked: Asked)
   const subjects = isWhole ? [] : await find(searched, maxHits + 1);
   const hits = [...subjects.map(({ kind: type, id }) => ({ type, id })), ...logged];
   const isFree = operation.deployment.local !== undefined;
-  if (hits.length > 0 || !(isFree || asked.param("attributes") === "yes")) return foundIn(hits);
+  if (hits.length > 0 || !(isFree || asked.is("attributes"))) return foundIn(hits);
   return foundIn(await byAttribute(operation, text), true);
 }
 
@@ -98,13 +98,11 @@ async function inTable(operation: Operation, text: string): Promise<readonly Hit
 }
 
 async function isKnown(operation: Operation, { kind, id }: Subject): Promise<boolean> {
-  try {
-    await runCommand(operation, (each) => showRecord(each, {}, kind, id));
-    return true;
-  } catch (error) {
+  const shown = runCommand(operation, (each) => showRecord(each, {}, kind, id));
+  return shown.then(Boolean, (error) => {
     if (error instanceof CommandError) return false;
     throw error;
-  }
+  });
 }
 
 /** The events, messages and requests in log entries whose ids contain a text, newest first. */
@@ -112,12 +110,9 @@ function hitsIn(entries: readonly LogEntry[], text: string): readonly Hit[] {
   const hits = new Map<string, Hit>();
   const add = (hit: Hit) => {
     const key = `${hit.type} ${hit.id}`;
-    const before = hits.get(key)?.events ?? [];
-    const events = [
-      ...before,
-      ...(hit.events ?? []).filter(({ id }) => before.every((each) => each.id !== id)),
-    ];
-    hits.set(key, { ...hit, ...(events.length > 0 && { events }) });
+    const all = [...(hits.get(key)?.events ?? []), ...(hit.events ?? [])];
+    const events = new Map(all.map((event) => [event.id, event]));
+    hits.set(key, { ...hit, ...(events.size > 0 && { events: [...events.values()] }) });
   };
   for (const entry of entries) {
     const { timestamp: at, messageId, requestId } = entry;
@@ -162,7 +157,7 @@ async function describeEvents(
 
 /** @throws CommandError if it is too short for an id */
 export function idIn(asked: Asked): string {
-  const id = (asked.param("id") ?? "").trim();
+  const id = (asked.optional("id") ?? "").trim();
   if (id.length >= shortestPart) return id;
   throw CommandError.usage(`${id} is too short: write at least ${shortestPart} characters of the id.`);
 }

@@ -66,23 +66,20 @@ export function overviewRoutes(context: ConsoleContext): readonly Route[] {
   const { operation, now } = context;
   const { deployment, clients } = operation;
   const seconds = deployment.local === undefined ? paces.aws : paces.local;
-  const parts: Readonly<Record<keyof typeof seconds, () => Promise<object>>> = {
-    queues: async () => ({ queues: await queueStatuses(workQueues(deployment), clients, now) }),
-    alarms: async () => ({ alarms: await pipelineAlarms(operation) }),
-    registrations: async () => ({ registrations: await registrationStatus(operation) }),
-    doctor: () => examine({ deployment, clients, now: now() }, context.settings, context.options),
+  const part = (name: string, pace: number, load: () => Promise<object>): Route => {
+    const answer = recent(load, pace, now);
+    return read(`/api/${name}`, (_, asked) => answer(asked.is("anew")));
   };
-  const latency = recent(() => readLatency(operation, now()), seconds.alarms, now);
-  const names = ["queues", "alarms", "registrations", "doctor"] as const;
-  const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
   return [
     read("/api/stage", async () => stageOf(context, seconds)),
     trafficRoute(context),
-    read("/api/latency", () => latency()),
-    ...names.map((name): Route => {
-      const answer = recent(dated(parts[name]), seconds[name], now);
-      return read(`/api/${name}`, (_, asked) => answer(asked.param("anew") === "yes"));
-    }),
+    part("latency", seconds.alarms, () => readLatency(operation, now())),
+    part("queues", seconds.queues, () => queueStatuses(workQueues(deployment), clients, now)),
+    part("alarms", seconds.alarms, () => pipelineAlarms(operation)),
+    part("registrations", seconds.registrations, () => registrationStatus(operation)),
+    part("doctor", seconds.doctor, () =>
+      examine({ deployment, clients, now: now() }, context.settings, context.options),
+    ),
   ];
 }
 
@@ -107,7 +104,7 @@ function trafficRoute({ operation: { deployment, clients }, now }: ConsoleContex
   const every = (seconds: number) => (isLocal ? paces.local.alarms : seconds);
   const short = recent(load(spans["3h"]), every(spans["3h"].every), now);
   const long = recent(load(spans["7d"]), every(spans["7d"].every), now);
-  return read("/api/traffic", (_, asked) => (asked.param("span") === "7d" ? long() : short()));
+  return read("/api/traffic", (_, asked) => (asked.optional("span") === "7d" ? long() : short()));
 }
 
 /** Data that does not change while the console runs. */

@@ -1,15 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** An answer with an error message. */
-export class ApiError extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 /**
  * The storage key of the session's token. Storage belongs to an origin including its port, so no other server
  * on this machine can read it. The token expires with the console's process.
@@ -38,23 +28,6 @@ export async function post<T>(path: string, body: object = {}): Promise<T> {
   return answerOf(await call(path, { method: "POST", body: JSON.stringify(body) }));
 }
 
-/** The lines of a streaming answer, as they arrive. */
-export async function* lines<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
-  const response = await call(path, { signal });
-  if (!response.ok || response.body === null) {
-    await answerOf(response);
-    return;
-  }
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    const parts = (rest + decoder.decode(read.value, { stream: true })).split("\n");
-    rest = parts.pop() ?? "";
-    for (const part of parts) if (part !== "") yield JSON.parse(part);
-  }
-}
-
 /** Reads the session's token for each call, because another tab may have a new one. */
 async function call(
   path: string,
@@ -65,7 +38,7 @@ async function call(
     const headers = { "content-type": "application/json", authorization: `Bearer ${token ?? ""}` };
     return await fetch(path, { ...init, headers });
   } catch {
-    throw new ApiError(0, "The console has ended. Start it again: npx income-events console");
+    throw new Error("The console has ended. Start it again: npx income-events console");
   }
 }
 
@@ -74,7 +47,7 @@ async function answerOf<T>(response: Response): Promise<T> {
   const value = losslessly(await response.text());
   if (response.ok && isAnswer<T>(value)) return value;
   const { error = response.statusText } = isAnswer<{ readonly error?: unknown }>(value) ? value : {};
-  throw new ApiError(response.status, String(error));
+  throw new Error(String(error), { cause: response.status });
 }
 
 function isAnswer<T>(value: unknown): value is T {
@@ -90,13 +63,13 @@ function losslessly(text: string): unknown {
 }
 
 export type Loaded<T> = {
-  readonly data?: T;
+  readonly data: T | undefined;
   /** The last answer is shown beside it. */
-  readonly error?: string;
+  readonly error: string | undefined;
   readonly reload: () => void;
 };
 
-type Known<T> = Pick<Loaded<T>, "data" | "error"> & { readonly of: string | undefined };
+type Known<T> = { readonly of: string | undefined; readonly data?: T; readonly error?: string };
 
 /**
  * Loads an address, and reloads it every `seconds` while the page is visible; 0 loads it once.
@@ -116,9 +89,8 @@ export function useLoaded<T>(path: string | undefined, seconds = 0): Loaded<T> {
           const data = await get<T>(path);
           if (!isOver) setState({ of: path, data });
         } catch (error) {
-          const message = error instanceof Error ? error.message : String(error);
           if (!isOver)
-            setState((known) => ({ ...(known.of === path ? known : { of: path }), error: message }));
+            setState((known) => ({ ...(known.of === path ? known : { of: path }), error: textOf(error) }));
         }
       }
       if (!isOver && seconds > 0) timer = window.setTimeout(load, seconds * 1000);
@@ -137,9 +109,9 @@ export function useLoaded<T>(path: string | undefined, seconds = 0): Loaded<T> {
   }, [path, seconds, round]);
   // The answer of another address is not shown for this one.
   const { data, error } = state.of === path ? state : {};
-  return {
-    ...(data !== undefined && { data }),
-    ...(error !== undefined && { error }),
-    reload: () => setRound((value) => value + 1),
-  };
+  return { data, error, reload: () => setRound((value) => value + 1) };
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

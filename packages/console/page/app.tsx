@@ -1,7 +1,9 @@
 import type { ComponentType } from "preact";
-import { type Dispatch, type StateUpdater, useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "./api.ts";
 import { tailState } from "./live.ts";
+import { type Fact, Facts } from "./parts/data.tsx";
+import { isSearchWanted } from "./parts/search.tsx";
 import { followLink, go, place } from "./route.ts";
 import { nextTheme, type Stage, StageContext, theme } from "./stage.ts";
 import { DeadLetters } from "./views/dead-letters.tsx";
@@ -16,18 +18,27 @@ import { Subscribers } from "./views/subscribers.tsx";
 export function App() {
   const stage = useLoaded<Stage>("/api/stage");
   const [isHelping, setHelping] = useState(false);
-  useKeys(setHelping);
+  useEffect(() => onKeys(() => setHelping((value) => !value)), []);
+  const view = views.find(isShown);
+  useEffect(() => {
+    if (view !== undefined) document.title = `${view.name} · Console`;
+  }, [view]);
   if (stage.data === undefined) return <p class="starting">{stage.error ?? "Loading the stage…"}</p>;
-  const { path } = place.value;
-  const view = views.find(({ at }) => (at === "/" ? path === "/" : path === at || path.startsWith(`${at}/`)));
   return (
     <StageContext.Provider value={stage.data}>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: it follows links, which keys press by themselves */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the links within are what is pressed */}
       <div class="frame" onClick={followLink}>
-        <Side stage={stage.data} path={path} />
+        <Side stage={stage.data} />
         <main id="main" tabIndex={-1}>
-          {view === undefined ? <Lost /> : <Titled name={view.name} View={view.view} />}
+          <h1>{view?.name ?? "Page not found"}</h1>
+          {view === undefined ? (
+            <p>
+              The console has no page at this address. <a href="/">Back to the overview</a>
+            </p>
+          ) : (
+            <view.view />
+          )}
         </main>
       </div>
       {isHelping && <Help onClose={() => setHelping(false)} />}
@@ -35,32 +46,13 @@ export function App() {
   );
 }
 
-function Titled({ name, View }: { readonly name: string; readonly View: ComponentType }) {
-  useEffect(() => {
-    document.title = `${name} · Console`;
-  }, [name]);
-  return (
-    <>
-      <h1>{name}</h1>
-      <View />
-    </>
-  );
+function isShown({ at }: View): boolean {
+  const { path } = place.value;
+  return path === at || (at !== "/" && path.startsWith(`${at}/`));
 }
 
-function Lost() {
-  return (
-    <>
-      <h1>Page not found</h1>
-      <p>
-        The console has no page at this address. <a href="/">Back to the overview</a>
-      </p>
-    </>
-  );
-}
-
-function Side({ stage, path }: { readonly stage: Stage; readonly path: string }) {
-  const shown = views.filter(({ isLocal }) => isLocal !== true || stage.isLocal);
-  const isHere = (at: string) => (at === "/" ? path === "/" : path.startsWith(at));
+function Side({ stage }: { readonly stage: Stage }) {
+  const linked = views.filter(({ isLocal }) => isLocal !== true || stage.isLocal);
   return (
     <header class="side">
       <a class="brand" href="/">
@@ -71,9 +63,9 @@ function Side({ stage, path }: { readonly stage: Stage; readonly path: string })
         </span>
       </a>
       <nav aria-label="Pages">
-        {shown.map(({ at, name }) => (
-          <a key={at} href={at} aria-current={isHere(at) ? "page" : undefined}>
-            {name}
+        {linked.map((view) => (
+          <a key={view.at} href={view.at} aria-current={isShown(view) ? "page" : undefined}>
+            {view.name}
           </a>
         ))}
       </nav>
@@ -98,45 +90,25 @@ function Side({ stage, path }: { readonly stage: Stage; readonly path: string })
  * Keyboard shortcuts: `?` shows help, `/` focuses the search, `g` and a letter opens a page. Disabled while
  * typing.
  */
-function useKeys(setHelping: Dispatch<StateUpdater<boolean>>): void {
-  // Added once, because the component may render between two keys.
-  useEffect(() => {
-    let isGoing = false;
-    const onKey = (event: KeyboardEvent) => {
-      const { target, key } = event;
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
-      const to = isGoing ? views.find((view) => view.letter === key) : undefined;
-      isGoing = key === "g";
-      if (to !== undefined) go(to.at);
-      else if (key === "?") setHelping((value) => !value);
-      else if (key === "/") {
-        event.preventDefault();
-        focusSearch();
-      }
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [setHelping]);
-}
-
-/** Focuses the page's own search, or else the search of events. */
-function focusSearch(): void {
-  if (findSearch() === null) go("/events");
-  focusWhenThere(framesToWait);
-}
-
-const framesToWait = 60;
-
-function findSearch(): HTMLInputElement | null {
-  return document.querySelector<HTMLInputElement>("input[type=search]");
-}
-
-/** Waits for the page to render after navigation. */
-function focusWhenThere(frames: number): void {
-  const found = findSearch();
-  if (found !== null) found.focus();
-  else if (frames > 0) requestAnimationFrame(() => focusWhenThere(frames - 1));
+function onKeys(onHelp: () => void): () => void {
+  let isGoing = false;
+  const onKey = (event: KeyboardEvent) => {
+    const { target, key } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+    const to = isGoing ? views.find((view) => view.letter === key) : undefined;
+    isGoing = key === "g";
+    if (to !== undefined) go(to.at);
+    else if (key === "?") onHelp();
+    else if (key === "/") {
+      event.preventDefault();
+      // The page's own search, or else the search of events.
+      if (document.querySelector("input[type=search]") === null) go("/events");
+      isSearchWanted.value = true;
+    }
+  };
+  addEventListener("keydown", onKey);
+  return () => removeEventListener("keydown", onKey);
 }
 
 function Help({ onClose }: { readonly onClose: () => void }) {
@@ -145,24 +117,20 @@ function Help({ onClose }: { readonly onClose: () => void }) {
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="help-title">
       <h2 id="help-title">Keys</h2>
-      <dl class="facts">
-        <dt>
-          <kbd>/</kbd>
-        </dt>
-        <dd>Search</dd>
-        <dt>
-          <kbd>?</kbd>
-        </dt>
-        <dd>Show this help</dd>
-        {views.map(({ letter, name, at }) => (
-          <>
-            <dt key={at}>
-              <kbd>g</kbd> <kbd>{letter}</kbd>
-            </dt>
-            <dd>{name}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts
+        of={[
+          [<kbd>/</kbd>, "Search"],
+          [<kbd>?</kbd>, "Show this help"],
+          ...views.map(
+            ({ letter, name }): Fact => [
+              <>
+                <kbd>g</kbd> <kbd>{letter}</kbd>
+              </>,
+              name,
+            ],
+          ),
+        ]}
+      />
       <form method="dialog">
         <button type="submit">Close</button>
       </form>

@@ -2,6 +2,16 @@ import { commandLine } from "@income-events/cli/core/text.ts";
 
 /** The commands that do the same as a page. */
 
+type Flags = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Flags of a command; one without a value is left out. */
+function flags(values: Flags): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    if (value === undefined || value === "" || value === false) return [];
+    return value === true ? [`--${name}`] : [`--${name}`, String(value)];
+  });
+}
+
 export function record({ kind, id }: { readonly kind: string; readonly id: string }): string {
   return commandLine`npx income-events records show ${kind} ${id}`;
 }
@@ -15,11 +25,8 @@ export function logs(id: string): string {
 }
 
 /** @param filter by the names of the command's flags */
-export function events(filter: Readonly<Record<string, string | undefined>>): string {
-  const flags = Object.entries(filter).flatMap(([name, value]) =>
-    value === undefined || value === "" ? [] : [`--${name}`, value],
-  );
-  return commandLine`npx income-events events ${["list", ...flags]}`;
+export function events(filter: Flags): string {
+  return commandLine`npx income-events events ${["list", ...flags(filter)]}`;
 }
 
 /** Which document: whose, and which version of it. */
@@ -27,35 +34,18 @@ export type DocumentName = {
   readonly kind: string;
   readonly id: string;
   readonly endpoint: string;
-  readonly dates?: string;
+  readonly dates?: string | undefined;
   readonly version: string;
 };
 
 export function document({ kind, id, endpoint, dates, version }: DocumentName): string {
-  const of = [kind, id, endpoint, ...(dates === undefined ? [] : ["--dates", dates])];
-  const flags = version === "" ? [] : ["--of-version", version];
-  return commandLine`npx income-events documents get ${[...of, ...flags]} --changes`;
+  const wanted = flags({ dates, "of-version": version, changes: true });
+  return commandLine`npx income-events documents get ${[kind, id, endpoint, ...wanted]}`;
 }
 
-type DeadLetters = {
-  readonly queue: string;
-  /** Empty for any reason. */
-  readonly reason: string;
-  readonly isArchived: boolean;
-  readonly limit?: number;
-};
-
-export function deadLetters(
-  act: "redrive" | "show",
-  { queue, reason, isArchived, limit }: DeadLetters,
-): string {
-  return commandLine`npx income-events dlq ${[
-    act,
-    queue,
-    ...(reason === "" ? [] : ["--reason", reason]),
-    ...(isArchived ? ["--archive"] : []),
-    ...(limit === undefined ? [] : ["--limit", String(limit)]),
-  ]}`;
+/** @param filter by the names of the command's flags */
+export function deadLetters(act: "redrive" | "show", queue: string, filter: Flags): string {
+  return commandLine`npx income-events dlq ${[act, queue, ...flags(filter)]}`;
 }
 
 export function replay({ name, since }: { readonly name: string; readonly since: string }): string {

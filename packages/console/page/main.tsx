@@ -7,7 +7,6 @@ import "./style/parts.css";
 import "./style/data.css";
 import "./style/rows.css";
 import "./style/picture.css";
-import "./style/document.css";
 import "./style/narrow.css";
 
 // A new address of the same console differs in its fragment alone, which loads nothing by itself.
@@ -17,5 +16,5 @@ const root = document.getElementById("page");
 if (root !== null) {
   root.replaceChildren();
   render(<App />, root);
-  startLive();
+  void startLive();
 }

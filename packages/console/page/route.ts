@@ -7,6 +7,18 @@ addEventListener("popstate", () => {
   place.value = { path: location.pathname, search: location.search };
 });
 
+/** Parameters of an address; empty ones are left out. */
+export type Params = Readonly<Record<string, string | boolean | undefined | readonly string[]>>;
+
+/** An address of the page or of its API. */
+export function address(path: string, params: Params): string {
+  const words = Object.entries(params).flatMap(([name, values]) =>
+    [values ?? []].flat().map((value) => [name, value === true ? "yes" : value || ""]),
+  );
+  const query = new URLSearchParams(words.filter(([, value]) => value !== "")).toString();
+  return query === "" ? path : `${path}?${query}`;
+}
+
 export function go(to: string): void {
   history.pushState(undefined, "", to);
   place.value = { path: location.pathname, search: location.search };
@@ -15,18 +27,16 @@ export function go(to: string): void {
 
 /** Sets parameters of the address without a new history entry, because a filter is not a new page. */
 export function setSearch(words: Readonly<Record<string, string>>): void {
-  const search = new URLSearchParams(location.search);
-  for (const [name, value] of Object.entries(words)) {
-    if (value === "") search.delete(name);
-    else search.set(name, value);
-  }
-  const text = search.toString();
-  history.replaceState(undefined, "", text === "" ? location.pathname : `${location.pathname}?${text}`);
+  history.replaceState(undefined, "", address(location.pathname, { ...searchWords(), ...words }));
   place.value = { path: location.pathname, search: location.search };
 }
 
+export function searchWords(): Readonly<Record<string, string>> {
+  return Object.fromEntries(new URLSearchParams(place.value.search));
+}
+
 export function searchWord(name: string): string {
-  return new URLSearchParams(place.value.search).get(name) ?? "";
+  return searchWords()[name] ?? "";
 }
 
 /** Follows a link within the page, unless a new tab is requested. */

@@ -245,7 +245,7 @@ describe.skipIf(!hasBrowser)("the console during failures", () => {
     await shown.getByText("<script>").waitFor();
     const text = (await shown.textContent()) ?? "";
     expect(text).toContain("<img src=x onerror=");
-    expect(text).toContain("\\u{202e}\\u0007\\u{2028}אבג");
+    expect(text).toContain("\\u202e\\u0007\\u2028אבג");
     expect(text.length).toBeGreaterThan(990_000);
     expect(await page.locator("main :is(img, script, b:has(b))").count()).toBe(0);
     expect(await page.title()).toBe("Dead letters · Console");

@@ -27,7 +27,8 @@ export function describeFigures(use: () => OpenedConsole): void {
     // Reconciliations and redriven messages are in the queues too.
     await expect.poll(webhooks).toBeGreaterThanOrEqual(received);
     expect(await figureIn(plot, "messages to subscribers")).toBeGreaterThan(0);
-    expect(await isDrawn(use().page, "Messages")).toBe(true);
+    const line = (await plot.locator("polyline").first().boundingBox()) ?? { height: 0 };
+    expect(line.height).toBeGreaterThan(10);
     await plot.getByLabel("Last").selectOption("7d");
     await plot.getByRole("img", { name: "Messages an hour", exact: true }).waitFor();
     expect(new URL(use().page.url()).search).toBe("?span=7d");
@@ -170,12 +171,4 @@ export function describeFigures(use: () => OpenedConsole): void {
 async function figureIn(plot: ReturnType<Page["getByRole"]>, name: string): Promise<number> {
   const text = (await plot.getByRole("listitem").filter({ hasText: name }).textContent()) ?? "";
   return Number(/: ([\d,]+) in all/.exec(text)?.[1]?.replaceAll(",", ""));
-}
-
-function isDrawn(page: Page, title: string): Promise<unknown> {
-  return page.evaluate(`(() => {
-    const canvas = document.querySelector('[aria-label="${title}"] canvas');
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    return data.some((value) => value > 0);
-  })()`);
 }

@@ -30,7 +30,7 @@ describe.each(["u1;touch FILE", "$(touch FILE)", "`touch FILE`", "it's\n& touch 
       ],
       [
         "dead letters",
-        commands.deadLetters("redrive", { queue: nasty, reason: nasty, isArchived: true, limit: 1_000 }),
+        commands.deadLetters("redrive", nasty, { reason: nasty, archive: true, limit: 1_000 }),
         ["dlq", "redrive", nasty, "--reason", nasty, "--archive", "--limit", "1000"],
       ],
       [

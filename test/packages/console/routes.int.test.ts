@@ -8,10 +8,11 @@ const routes = consoleRoutes(context, createJobs());
 /** Routes that write to the audit trail or stay on this machine, without changing the stage. */
 const looks = [
   "/api/mapping/try",
-  "/api/attributes/reveal",
+  "/api/record/reveal",
+  "/api/states/reveal",
   "/api/event/reveal",
   "/api/document/reveal",
-  "/api/dead-letters/reveal",
+  "/api/dead-letters/of/reveal",
 ];
 
 it("needs --write for every address that is sent something, but the few that only look", () => {

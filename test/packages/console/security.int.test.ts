@@ -22,7 +22,7 @@ const routes: readonly Route[] = [
   {
     method: "POST",
     path: "/api/look",
-    answer: async (_, { body }) => ({ looked: true, body }),
+    answer: async (_, { fields }) => ({ looked: true, fields }),
   },
 ];
 const files = new Map([
@@ -38,8 +38,7 @@ describe("the console's server", () => {
   let readOnly: ConsoleServer;
   const start = (isWritable: boolean) => {
     const context = consoleContext(isWritable);
-    const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
-    return startConsole({ context, files, routes, tail, onAdmitted: (address) => admitted.push(address) }, 0);
+    return startConsole({ context, files, routes, onAdmitted: (address) => admitted.push(address) }, 0);
   };
   let own: Readonly<Record<string, string>> = {};
   beforeAll(async () => {
@@ -197,11 +196,7 @@ describe("the console's server", () => {
   it("only looks without --write: refuses each address by which the page changes anything", async () => {
     const context = consoleContext(false);
     const real = consoleRoutes(context, createJobs());
-    const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
-    await using server = await startConsole(
-      { context, files, routes: real, tail, onAdmitted: () => undefined },
-      0,
-    );
+    await using server = await startConsole({ context, files, routes: real, onAdmitted: () => undefined }, 0);
     const headers = await enterConsole(server.address());
     const changing = real.filter(({ changes }) => changes === true);
     const look = { server, method: "POST", headers, body: "{}" };

@@ -110,9 +110,8 @@ describe("the console's addresses, whatever they are given", () => {
     const context = consoleContext(false);
     const own = consoleRoutes(context, createJobs(context.now));
     routes.push(...own);
-    const tail = { serve: () => undefined, [Symbol.dispose]: () => undefined };
     const files = new Map<string, never>();
-    server = await startConsole({ context, files, routes: own, tail, onAdmitted: () => undefined }, 0);
+    server = await startConsole({ context, files, routes: own, onAdmitted: () => undefined }, 0);
     headers = await enterConsole(server.address());
   });
   afterAll(async () => {

@@ -1,31 +1,28 @@
 import type { ShownDeadLetter } from "@income-events/cli/commands/dlq.ts";
-import type { NextStep } from "@income-events/cli/dead-letters/selection.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Command, Panel, Time } from "../parts/panel.tsx";
-import { Payload, payloadIn } from "../parts/payload.tsx";
+import { Command, Listed, Panel, Problem, Time } from "../parts/panel.tsx";
+import { JsonText, useMasked } from "../parts/payload.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
-import { searchWord, setSearch } from "../route.ts";
+import { address, searchWord, setSearch } from "../route.ts";
 
 /** Maximum to show, redrive or purge at once. */
 const perStep = 1000;
+
+/** An answer with dead letters. */
+export type DeadLetterAnswer = { readonly deadLetters: readonly ShownDeadLetter[] };
 
 type Props = { readonly queue: string; readonly onChanged: () => void };
 
 /** A queue's dead letters, or the archive's, with their actions. */
 export function OfQueue({ queue, onChanged }: Props) {
-  const [reason, chosen, isArchived] = [
-    searchWord("reason"),
-    searchWord("opened"),
-    searchWord("archive") === "yes",
-  ];
-  const words = { queue, ...(reason !== "" && { reason }), ...(isArchived && { archive: "yes" }) };
-  const { data, error, reload } = useLoaded<{ readonly deadLetters: readonly ShownDeadLetter[] }>(
-    `/api/dead-letters/of?${new URLSearchParams({ ...words, limit: String(perStep) })}`,
-  );
+  const [reason, chosen] = [searchWord("reason"), searchWord("opened")];
+  const isArchived = searchWord("archive") === "yes";
+  const wanted = { queue, reason, archive: isArchived };
+  const { data, error, reload } = useLoaded<DeadLetterAnswer>(address("/api/dead-letters/of", wanted));
   const deadLetters = data?.deadLetters ?? [];
   const isFull = deadLetters.length === perStep;
   const redrivable = deadLetters.filter(({ next }) => next === "redrive" || next === "resend").length;
@@ -40,46 +37,38 @@ export function OfQueue({ queue, onChanged }: Props) {
   return (
     <Panel title={`Dead letters of ${queue}`} error={error}>
       <Filters reason={reason} isArchived={isArchived} />
-      {data === undefined && error === undefined && <p class="quiet">Reading…</p>}
-      {data !== undefined && deadLetters.length === 0 && (
-        <p class="empty">{emptyText(reason !== "", isArchived)}</p>
-      )}
       {(deadLetters.length > 0 || hasActed) && (
-        <Actions
-          count={deadLetters.length}
-          body={{ queue, archive: isArchived, ...(reason !== "" && { reason }) }}
-          isArchived={isArchived}
-          redrivable={redrivable}
-          isForMapping={deadLetters.some(({ next }) => next === "map")}
-          onDone={done}
-        />
+        <Actions deadLetters={deadLetters} redrivable={redrivable} body={wanted} onDone={done} />
       )}
       {isFull && (
         <p class="quiet">The first {number(perStep)} are shown. Refresh for the next ones after an action.</p>
       )}
-      {deadLetters.length > 0 && (
-        <VirtualList
-          count={deadLetters.length}
-          itemAt={(index) => deadLetters[index]}
-          label={isArchived ? "Archived dead letters" : "Dead letters"}
-          isTall
-          row={(deadLetter) => <Row deadLetter={deadLetter} isChosen={deadLetter.messageId === chosen} />}
-        />
-      )}
+      <Listed
+        of={{ data: data?.deadLetters, error }}
+        waiting="Reading…"
+        empty={emptyText(reason !== "", isArchived)}
+      >
+        {(shown) => (
+          <VirtualList
+            count={shown.length}
+            itemAt={(index) => shown[index]}
+            label={isArchived ? "Archived dead letters" : "Dead letters"}
+            isTall
+            row={(deadLetter) => <Row deadLetter={deadLetter} isChosen={deadLetter.messageId === chosen} />}
+          />
+        )}
+      </Listed>
       {data !== undefined && chosen !== "" && (
         <OpenedDeadLetter
           key={chosen}
-          id={chosen}
-          known={deadLetters.find(({ messageId }) => messageId === chosen)}
-          queue={queue}
-          isArchived={isArchived}
+          of={{ queue, id: chosen, archive: isArchived }}
+          known={deadLetters.filter(({ messageId }) => messageId === chosen)}
           onDone={done}
         />
       )}
       <Command
-        line={commands.deadLetters(redrivable > 0 ? "redrive" : "show", {
-          ...{ queue, reason, isArchived },
-          ...(isFull && { limit: perStep }),
+        line={commands.deadLetters(redrivable > 0 ? "redrive" : "show", queue, {
+          ...{ reason, archive: isArchived, limit: isFull && perStep },
         })}
       />
     </Panel>
@@ -111,55 +100,76 @@ function Filters({ reason, isArchived }: { readonly reason: string; readonly isA
   );
 }
 
-type ActionsProps = {
-  readonly count: number;
-  /** How many of them can succeed as they are. */
-  readonly redrivable: number;
-  /** Whether the mapping refused some: they fail again until it is changed. */
-  readonly isForMapping: boolean;
-  readonly body: { readonly queue: string; readonly archive: boolean; readonly reason?: string };
-  readonly isArchived: boolean;
+/** Which dead letters an action is for. */
+type Body = {
+  readonly queue: string;
+  readonly archive: boolean;
+  readonly reason?: string;
+  readonly id?: string;
+};
+
+type ActProps = {
+  readonly label: string;
+  readonly body: Body;
+  readonly isMain?: boolean;
+  readonly isOff?: boolean;
   readonly onDone: () => void;
 };
 
-function Actions({ count, redrivable, isForMapping, body, isArchived, onDone }: ActionsProps) {
-  const these = count === 1 ? "it" : `these ${number(count)}`;
-  const redrive = (label: string) => (
+function Redrive(props: ActProps) {
+  return (
     <Action
-      label={label}
+      {...props}
       path="/api/dead-letters/redrive"
-      body={body}
-      isMain={redrivable > 0}
-      isOff={count === 0}
-      onDone={onDone}
       says={({ redriven }) => `Redriven: ${String(redriven)}.`}
     />
   );
+}
+
+function Purge({ warning, ...props }: ActProps & { readonly warning: string }) {
+  return (
+    <Action
+      {...props}
+      path="/api/dead-letters/purge"
+      typed={props.body.queue}
+      warning={<p class="bad">{warning}</p>}
+      says={({ purged }) => `Deleted: ${String(purged)}.`}
+    />
+  );
+}
+
+type ActionsProps = {
+  readonly deadLetters: readonly ShownDeadLetter[];
+  /** How many of them can succeed as they are. */
+  readonly redrivable: number;
+  readonly body: Body;
+  readonly onDone: () => void;
+};
+
+function Actions({ deadLetters, redrivable, body, onDone }: ActionsProps) {
+  const count = deadLetters.length;
+  const these = count === 1 ? "it" : `these ${number(count)}`;
+  const redrive = { body, isMain: redrivable > 0, isOff: count === 0, onDone };
   return (
     <>
       <div class="actions">
-        {isForMapping && redrivable === 0 && (
+        {redrivable === 0 && deadLetters.some(({ next }) => next === "map") && (
           <>
-            <a class="button main" href={mappingPath(body.queue)}>
-              Open in Mapping
-            </a>
+            <OpenInMapping queue={body.queue} />
             <details>
               <summary>After the new mapping is deployed</summary>
-              {redrive("Redrive with the new mapping")}
+              <Redrive {...redrive} label="Redrive with the new mapping" />
             </details>
           </>
         )}
-        {(redrivable > 0 || count === 0) && redrive(`Redrive ${these}`)}
-        {!isArchived && (
-          <Action
+        {(redrivable > 0 || count === 0) && <Redrive {...redrive} label={`Redrive ${these}`} />}
+        {!body.archive && (
+          <Purge
             label={`Purge ${these}`}
-            path="/api/dead-letters/purge"
             body={body}
-            typed={body.queue}
             isOff={count === 0}
-            warning={<p class="bad">This deletes them permanently.</p>}
+            warning="This deletes them permanently."
             onDone={onDone}
-            says={({ purged }) => `Deleted: ${String(purged)}.`}
           />
         )}
       </div>
@@ -173,8 +183,12 @@ function Actions({ count, redrivable, isForMapping, body, isArchived, onDone }: 
   );
 }
 
-function mappingPath(kind: string, deadLetter?: string): string {
-  return `/mapping?${new URLSearchParams({ kind, ...(deadLetter !== undefined && { deadLetter }) })}`;
+function OpenInMapping({ queue, deadLetter }: { readonly queue: string; readonly deadLetter?: string }) {
+  return (
+    <a class="button main" href={address("/mapping", { kind: queue, deadLetter })}>
+      Open in Mapping
+    </a>
+  );
 }
 
 function emptyText(isFiltered: boolean, isArchived: boolean): string {
@@ -203,77 +217,51 @@ function Row({ deadLetter, isChosen }: { readonly deadLetter: ShownDeadLetter; r
   );
 }
 
-type NextProps = Pick<OpenedProps, "queue" | "isArchived" | "onDone"> & {
-  readonly step: NextStep;
-  readonly messageId: string;
-};
+type NextProps = Pick<OpenedProps, "of" | "onDone"> & { readonly step: ShownDeadLetter["next"] };
 
 /** The right next step for this dead letter. */
-function Next({ step, queue, messageId, isArchived, onDone }: NextProps) {
-  const body = { queue, id: messageId, archive: isArchived };
-  if (step === "purge" && isArchived)
+function Next({ step, of, onDone }: NextProps) {
+  if (step === "purge" && of.archive)
     return <p class="quiet">No mapping can read it. It expires in the archive.</p>;
   if (step === "purge")
     return (
-      <Action
+      <Purge
         label="Discard"
-        path="/api/dead-letters/purge"
-        body={body}
-        typed={queue}
-        warning={<p class="bad">No mapping can read it. This deletes it permanently.</p>}
+        body={of}
+        warning="No mapping can read it. This deletes it permanently."
         onDone={onDone}
-        says={({ purged }) => `Deleted: ${String(purged)}.`}
       />
     );
-  if (step === "map" && !isArchived)
+  if (step === "map" && !of.archive)
     return (
       <p>
-        <a class="button main" href={mappingPath(queue, messageId)}>
-          Open in Mapping
-        </a>
+        <OpenInMapping queue={of.queue} deadLetter={of.id} />
       </p>
     );
-  return (
-    <Action
-      label={step === "resend" ? "Resend" : "Redrive"}
-      path="/api/dead-letters/redrive"
-      body={body}
-      isMain
-      onDone={onDone}
-      says={({ redriven }) => `Redriven: ${String(redriven)}.`}
-    />
-  );
+  return <Redrive label={step === "resend" ? "Resend" : "Redrive"} body={of} isMain onDone={onDone} />;
 }
 
 type OpenedProps = {
-  /** The message id of SQS. */
-  readonly id: string;
-  /** Undefined if it is not in the list; it is then loaded. */
-  readonly known: ShownDeadLetter | undefined;
-  readonly queue: string;
-  readonly isArchived: boolean;
+  /** The id is the message id of SQS. */
+  readonly of: Body & { readonly id: string };
+  /** Empty if it is not in the list; it is then loaded. */
+  readonly known: readonly ShownDeadLetter[];
   readonly onDone: () => void;
 };
 
 /** A dead letter, shown below the list so that rows keep one height. Its address can be shared. */
-function OpenedDeadLetter({ id, known, queue, isArchived, onDone }: OpenedProps) {
-  const words = new URLSearchParams({ queue, id, limit: "1", ...(isArchived && { archive: "yes" }) });
-  const { data, error } = useLoaded<{ readonly deadLetters: readonly ShownDeadLetter[] }>(
-    known === undefined ? `/api/dead-letters/of?${words}` : undefined,
+function OpenedDeadLetter({ of, known, onDone }: OpenedProps) {
+  const { data, error, isRevealed, control } = useMasked<DeadLetterAnswer>(
+    "/api/dead-letters/of",
+    of,
+    known.length > 0 ? { deadLetters: known } : undefined,
   );
-  const deadLetter = known ?? data?.deadLetters[0];
-  const [revealed, setRevealed] = useState<unknown>(undefined);
+  const deadLetter = data?.deadLetters[0];
   const section = useRef<HTMLElement>(null);
   const isThere = deadLetter !== undefined;
   useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), [isThere]);
   if (deadLetter === undefined)
-    return error === undefined ? (
-      <p class="quiet">Searching…</p>
-    ) : (
-      <p class="problem" role="alert">
-        {error}
-      </p>
-    );
+    return error === undefined ? <p class="quiet">Searching…</p> : <Problem text={error} />;
   const { messageId, what, reason, sentAt, payload, next } = deadLetter;
   return (
     <section class="opened" aria-label="The dead letter" ref={section}>
@@ -286,16 +274,10 @@ function OpenedDeadLetter({ id, known, queue, isArchived, onDone }: OpenedProps)
         </button>
       </div>
       <p>{visible(reason)}</p>
-      <Next step={next} queue={queue} messageId={messageId} isArchived={isArchived} onDone={onDone} />
+      <Next step={next} of={of} onDone={onDone} />
       <p class="id">{deadLetter.id ?? messageId}</p>
-      <Payload
-        value={revealed ?? payload}
-        isRevealed={revealed !== undefined}
-        path="/api/dead-letters/reveal"
-        body={{ queue, id: messageId, archive: isArchived }}
-        onRevealed={(result) => setRevealed(payloadIn(result))}
-        onHidden={() => setRevealed(undefined)}
-      />
+      <JsonText value={payload} label={isRevealed ? "The body" : "The body, masked"} />
+      {control}
     </section>
   );
 }

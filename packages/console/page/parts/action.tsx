@@ -1,13 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Job } from "../../route.ts";
-import { get, post } from "../api.ts";
+import { get, post, textOf } from "../api.ts";
 import { useStage } from "../stage.ts";
 
-type ActionProps = {
+type Result = Readonly<Record<string, unknown>>;
+
+type ActionProps<T> = {
   readonly label: string;
   readonly path: string;
-  readonly body?: object;
+  readonly body?: object | undefined;
   /** The text to type before an action that can't be undone. */
   readonly typed?: string;
   /** The consequence, shown before the user confirms. */
@@ -19,14 +21,14 @@ type ActionProps = {
   readonly isOff?: boolean;
   /** Is called when its work begins, and when that has ended. */
   readonly onRunning?: (isRunning: boolean) => void;
-  readonly onDone?: (result: Readonly<Record<string, unknown>>) => void;
-  /** The message on success; by default the command's output. */
-  readonly says?: (result: Readonly<Record<string, unknown>>) => string;
+  readonly onDone?: (result: T) => void;
+  /** The message on success. */
+  readonly says?: (result: T) => string;
 };
 
 type State =
   | { readonly is: "idle" | "asking" | "busy" }
-  | { readonly is: "running"; readonly job: Job }
+  | { readonly is: "running"; readonly job: Job<object> }
   | { readonly is: "done" | "failed"; readonly text: string };
 
 const millisecondsBetweenLooks = 500;
@@ -34,30 +36,27 @@ const millisecondsBetweenLooks = 500;
 /**
  * A button that changes something: it asks first where that can't be undone, and shows how far the work is.
  */
-export function Action(props: ActionProps) {
-  const { label, path, body = {}, typed, warning, isMain, isLook, onDone } = props;
+export function Action<T extends object = Result>(props: ActionProps<T>) {
+  const { label, path, body, typed, warning, isMain, isLook } = props;
   const { isWritable } = useStage();
   const [state, setState] = useState<State>({ is: "idle" });
   const [word, setWord] = useState("");
   const isAllowed = isLook === true || isWritable;
-  const finish = (result: Readonly<Record<string, unknown>>) => {
-    const problem = result.problem;
+  const finish = (result: T) => {
+    const problem = "problem" in result && result.problem;
     if (typeof problem === "string") setState({ is: "failed", text: problem });
     else setState({ is: "done", text: props.says?.(result) ?? "Done." });
     props.onRunning?.(false);
-    onDone?.(result);
+    props.onDone?.(result);
   };
   const fail = (error: unknown) => {
     props.onRunning?.(false);
-    setState({ is: "failed", text: error instanceof Error ? error.message : String(error) });
+    setState({ is: "failed", text: textOf(error) });
   };
   const run = async () => {
     setState({ is: "busy" });
     try {
-      const answer = await post<Readonly<Record<string, unknown>>>(path, {
-        ...body,
-        ...(typed && { typed: word }),
-      });
+      const answer = await post<T | Job<T>>(path, { ...body, ...(typed && { typed: word }) });
       if (isJob(answer)) {
         props.onRunning?.(true);
         setState({ is: "running", job: answer });
@@ -71,10 +70,10 @@ export function Action(props: ActionProps) {
     if (state.is !== "running") return undefined;
     const timer = setTimeout(async () => {
       try {
-        const job = await get<Job>(`/api/job?id=${state.job.id}`);
+        const job = await get<Job<T>>(`/api/job?id=${state.job.id}`);
         if (job.state === "running") setState({ is: "running", job });
-        else if (job.state === "done") finish(job.result ?? {});
-        else fail(new Error(job.error));
+        else if (job.result !== undefined) finish(job.result);
+        else fail(job.error);
       } catch (error) {
         fail(error);
       }
@@ -122,15 +121,15 @@ export function Action(props: ActionProps) {
       <p role="status" class={state.is === "failed" ? "problem" : "quiet"}>
         {state.is === "busy" && "Working…"}
         {state.is === "running" &&
-          (state.job.count > 0
-            ? `${state.job.count} so far; continues when this page is closed.`
-            : (state.job.progress.at(-1) ?? "Started; continues when this page is closed."))}
+          (state.job.results.length > 0
+            ? `${state.job.results.length} so far; continues when this page is closed.`
+            : (state.job.progress ?? "Started; continues when this page is closed."))}
         {(state.is === "done" || state.is === "failed") && state.text}
       </p>
     </div>
   );
 }
 
-function isJob(value: object): value is Job {
-  return "progress" in value && "state" in value;
+function isJob<T extends object>(value: T | Job<T>): value is Job<T> {
+  return "startedAt" in value && "state" in value;
 }

@@ -45,42 +45,31 @@ export function Table({ label, columns, isPlain = false, classes = {}, rows }: T
       </tbody>
     </table>
   );
-  return label === undefined ? table : <Wide label={label}>{table}</Wide>;
-}
-
-type WideProps = { readonly label: string; readonly children: ComponentChildren };
-
-/** Scrolls what is wider than the screen. */
-export function Wide({ label, children }: WideProps) {
+  if (label === undefined) return table;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what is wider than the screen
     <section class="wide" tabIndex={0} aria-label={label}>
-      {children}
+      {table}
     </section>
   );
 }
 
-/** A value in large type, in a `dl` of the class `numbers`. */
-export function Figure({ name, value }: { readonly name: string; readonly value: string | undefined }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value ?? "…"}</dd>
-    </div>
-  );
-}
+/** A name with what it is. */
+export type Fact = readonly [name: ComponentChildren, is: ComponentChildren];
 
-/** Names with what each is; one that is undefined is left out. */
-export function Facts({ of }: { readonly of: readonly (readonly [name: string, is: ComponentChildren])[] }) {
+type FactsProps = { readonly of: readonly Fact[]; readonly isLarge?: boolean };
+
+/** Names with what each is. One that is undefined is left out, or in large type shown as not loaded yet. */
+export function Facts({ of, isLarge = false }: FactsProps) {
   return (
-    <dl class="facts">
+    <dl class={isLarge ? "numbers" : "facts"}>
       {of.map(
-        ([name, is]) =>
-          is !== undefined && (
-            <>
-              <dt key={name}>{name}</dt>
-              <dd>{is}</dd>
-            </>
+        ([name, is], index) =>
+          (isLarge || is !== undefined) && (
+            <div key={index}>
+              <dt>{name}</dt>
+              <dd>{is ?? "…"}</dd>
+            </div>
           ),
       )}
     </dl>
@@ -91,19 +80,19 @@ type SelectProps = {
   readonly label: string;
   readonly value: string;
   readonly of: readonly string[];
-  /** The choice's label; by default its value. */
-  readonly titleOf?: (choice: string) => string;
+  /** What the empty choice is called. */
+  readonly none?: string;
   readonly onChange: (value: string) => void;
 };
 
-export function Select({ label, value, of, titleOf = (choice) => choice, onChange }: SelectProps) {
+export function Select({ label, value, of, none = "all", onChange }: SelectProps) {
   return (
     <label class="field">
       {label}
       <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         {of.map((each) => (
           <option key={each} value={each} selected={each === value}>
-            {titleOf(each)}
+            {each || none}
           </option>
         ))}
       </select>
@@ -111,27 +100,18 @@ export function Select({ label, value, of, titleOf = (choice) => choice, onChang
   );
 }
 
-type ChoiceProps = {
+type ChoiceProps = Omit<SelectProps, "value" | "onChange"> & {
   /** The parameter of the address that holds the choice. */
   readonly name: string;
-  readonly label: string;
-  readonly of: readonly string[];
-  /** The choice if the address has none; absent: no choice, which is called `none`. */
+  /** The choice if the address has none; absent: the empty one. */
   readonly fallback?: string;
-  readonly none?: string;
 };
 
 /** A filter that is kept in the address, so that a link shows the same. */
-export function Choice({ name, label, of, fallback, none = "all" }: ChoiceProps) {
+export function Choice({ name, of, fallback, ...select }: ChoiceProps) {
   const value = searchWord(name) || fallback || "";
   const choices = [...new Set([...(fallback === undefined ? [""] : []), ...of, value])];
   return (
-    <Select
-      label={label}
-      value={value}
-      of={choices}
-      titleOf={(each) => each || none}
-      onChange={(chosen) => setSearch({ [name]: chosen })}
-    />
+    <Select {...select} value={value} of={choices} onChange={(chosen) => setSearch({ [name]: chosen })} />
   );
 }

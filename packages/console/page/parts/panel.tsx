@@ -1,7 +1,9 @@
 import { periodAgo } from "@income-events/cli/core/text.ts";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { Loaded } from "../api.ts";
 import { localTime, utcTime, visible } from "../format.ts";
+import { address } from "../route.ts";
 
 type PanelProps = {
   readonly title: string;
@@ -9,38 +11,54 @@ type PanelProps = {
   readonly error?: string | undefined;
   readonly children?: ComponentChildren;
   readonly aside?: ComponentChildren;
+  /** Loads it again. */
+  readonly onRefresh?: () => void;
 };
 
 /** A part of a page that fails by itself: the others go on. */
-export function Panel({ title, error, children, aside }: PanelProps) {
+export function Panel({ title, error, children, aside, onRefresh }: PanelProps) {
   return (
     <section class="panel" aria-label={title}>
       <div class="panel-head">
         <h2>{title}</h2>
         {aside}
+        {onRefresh && (
+          <button type="button" onClick={onRefresh}>
+            Refresh
+          </button>
+        )}
       </div>
-      {error !== undefined && (
-        <p class="problem" role="alert">
-          {error}
-        </p>
-      )}
+      {error !== undefined && <Problem text={error} />}
       {children}
     </section>
   );
 }
 
-/** The page of a queue's dead letters, by default with any reason. */
-export function deadLettersPath(queue: string, reason = ""): string {
-  return `/dead-letters?${new URLSearchParams({ queue, ...(reason !== "" && { reason }) })}`;
+export function Problem({ text }: { readonly text: string }) {
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
 }
 
-/** A button that loads a part of a page again. */
-export function Refresh({ onClick }: { readonly onClick: () => void }) {
-  return (
-    <button type="button" onClick={onClick}>
-      Refresh
-    </button>
-  );
+/** The page of a queue's dead letters, by default with any reason. */
+export function deadLettersPath(queue: string, reason = ""): string {
+  return address("/dead-letters", { queue, reason });
+}
+
+type ListedProps<T> = {
+  readonly of: Partial<Loaded<readonly T[]>>;
+  /** Shown until the first answer. */
+  readonly waiting?: string;
+  readonly empty?: string;
+  readonly children: (items: readonly T[]) => VNode;
+};
+
+/** A loaded list, or that it is still empty or loading; its panel shows the error. */
+export function Listed<T>({ of: { data, error }, waiting, empty, children }: ListedProps<T>) {
+  if (data === undefined) return error === undefined ? <p class="quiet">{waiting}</p> : null;
+  return data.length === 0 ? <p class="empty">{empty}</p> : children(data);
 }
 
 /** A time in the reader's zone, with UTC as its title. */

@@ -1,12 +1,8 @@
-import "uplot/dist/uPlot.min.css";
-import { useEffect, useRef } from "preact/hooks";
-import uPlot from "uplot";
-import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import { number } from "../format.ts";
 import { searchWord } from "../route.ts";
-import { theme, useStage } from "../stage.ts";
+import { useStage } from "../stage.ts";
 import { Choice } from "./data.tsx";
 import { Panel } from "./panel.tsx";
 
@@ -19,7 +15,8 @@ export function Plots() {
     `/api/traffic?span=${isLong ? "7d" : "3h"}`,
     isLocal ? 5 : isLong ? 600 : 60,
   );
-  const shown = span === "15m" && data ? lastPart(data, 15 * 60) : data;
+  const sinceQuarter = ({ until, period }: Traffic) => Math.floor((until - 15 * 60) / period) * period;
+  const shown = data && { ...data, since: span === "15m" ? sinceQuarter(data) : data.since };
   const per = isLong ? "an hour" : "a minute";
   const lines = shown === undefined ? [] : linesOf(shown);
   const isEmpty = lines.every(({ values }) => values.every((value) => value === 0));
@@ -31,7 +28,7 @@ export function Plots() {
       {shown !== undefined && !isEmpty && (
         <>
           <Lines label={`Messages ${per}`} times={timesOf(shown)} lines={lines} />
-          <ul class="plot-names">
+          <ul class="plain-list plot-names">
             {lines.map(({ name, values }, index) => (
               <li key={name}>
                 <span class={`plot-line plot-line-${index}`} aria-hidden="true" /> {name}:{" "}
@@ -52,64 +49,41 @@ type LinesProps = {
   readonly lines: readonly Line[];
 };
 
-const height = 180;
-
-/** A line for each, in the colours of the theme, as wide as the page allows; the figures stand beside it. */
+/** A line for each in one plot, as wide as the page allows; the figures stand beside it. */
 function Lines({ label, times, lines }: LinesProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const { value: chosen } = theme;
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const values: uPlot.AlignedData = [[...times], ...lines.map((line) => [...line.values])];
-    const plot = new uPlot(optionsOf(element, times, lines), values, element);
-    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
-    resize.observe(element);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = () => plot.redraw();
-    dark.addEventListener("change", redraw);
-    return () => {
-      dark.removeEventListener("change", redraw);
-      resize.disconnect();
-      plot.destroy();
-    };
-  }, [chosen, `${times.at(-1)} ${JSON.stringify(lines)}`]);
+  const top = Math.max(1, ...lines.flatMap(({ values }) => values));
+  const last = Math.max(1, times.length - 1);
+  const isLong = last * ((times[1] ?? 0) - (times[0] ?? 0)) > 86_400;
+  const shownTimes = fifths.map((share) => times[Math.round(share * (times.length - 1))] ?? 0);
   return (
-    <div ref={box} class="plot" role="img" aria-label={label}>
-      {lines.map(({ name }, index) => (
-        <span key={name} class={`plot-line plot-line-${index}`} />
-      ))}
+    <div class="plot" role="img" aria-label={label}>
+      <p>
+        {[top, top / 2, 0].map((value) => (
+          <span key={value}>{number(value)}</span>
+        ))}
+      </p>
+      <svg viewBox={`0 0 ${last} ${top}`} preserveAspectRatio="none" aria-hidden="true">
+        <path d={`M0,0 H${last} M0,${top / 2} H${last} M0,${top} H${last}`} />
+        {lines.map(({ name, values }, index) => (
+          <polyline
+            key={name}
+            class={`plot-line-${index}`}
+            points={values.map((value, period) => `${period},${top - value}`).join(" ")}
+          />
+        ))}
+      </svg>
+      <p class="plot-times">
+        {shownTimes.map((at) => (
+          <span key={at}>{(isLong ? day : minute).format(at * 1000)}</span>
+        ))}
+      </p>
     </div>
   );
 }
 
+const fifths = [0, 0.2, 0.4, 0.6, 0.8, 1];
 const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
-
-function optionsOf(element: HTMLElement, times: readonly number[], lines: readonly Line[]): uPlot.Options {
-  const colourOf = (index: number) => () =>
-    getComputedStyle(element.querySelector(`.plot-line-${index}`) ?? element).color;
-  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > 86_400;
-  const tick = isLong ? day : minute;
-  const axis = { stroke: () => getComputedStyle(element).color, ticks: { show: false } };
-  return {
-    width: element.clientWidth,
-    height,
-    legend: { show: false },
-    cursor: { show: false },
-    scales: { y: { range: (_, __, max) => [0, Math.max(1, max ?? 0) * 1.1] } },
-    axes: [
-      { ...axis, grid: { show: false }, values: (_, ticks) => ticks.map((at) => tick.format(at * 1000)) },
-      { ...axis, size: 56, grid: { width: 0.3 } },
-    ],
-    series: [
-      {},
-      ...lines.map(({ name }, index) => ({
-        ...{ label: name, stroke: colourOf(index), width: 1.5, points: { show: false } },
-      })),
-    ],
-  };
-}
 
 /** Queues that are plotted together. */
 type Line = { readonly name: string; readonly values: readonly number[] };
@@ -128,16 +102,6 @@ function timesOf({ since, until, period }: Traffic): readonly number[] {
   );
 }
 
-/** The last `seconds` of a traffic. */
-function lastPart({ until, queues, ...traffic }: Traffic, seconds: number): Traffic {
-  const since = Math.floor((until - seconds) / traffic.period) * traffic.period;
-  const cut = (series: Series) => series.filter(([at]) => at >= since);
-  const part = queues.map(({ sent, received, ...queue }) => ({
-    ...{ ...queue, sent: cut(sent), received: cut(received) },
-  }));
-  return { ...traffic, since, until, queues: part };
-}
-
 /** Messages sent to each group's queues. A period without a value counts as 0. */
 function linesOf(traffic: Traffic): readonly Line[] {
   const times = timesOf(traffic);
@@ -147,17 +111,4 @@ function linesOf(traffic: Traffic): readonly Line[] {
       for (const [at, count] of queue.sent) counts.set(at, (counts.get(at) ?? 0) + count);
     return { name, values: times.map((at) => counts.get(at) ?? 0) };
   });
-}
-
-/** Messages a minute over the last ten whole minutes. */
-export function perMinute(series: Series, { until }: Pick<Traffic, "until">): number {
-  const from = until - 600;
-  const sum = series.reduce((total, [at, count]) => (at >= from ? total + count : total), 0);
-  return sum / 10;
-}
-
-/** The start of the last period with a message, ISO 8601. */
-export function lastOf(series: Series): string | undefined {
-  const last = series.findLast(([, count]) => count > 0);
-  return last === undefined ? undefined : new Date(last[0] * 1000).toISOString();
 }

@@ -1,27 +1,25 @@
-import { useState } from "preact/hooks";
+import { signal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Found, Hit } from "../../api/find.ts";
-import { get, useLoaded } from "../api.ts";
+import { useLoaded } from "../api.ts";
 import { number, visible } from "../format.ts";
-import { go, searchWord, setSearch } from "../route.ts";
+import { address, go, searchWord, setSearch } from "../route.ts";
 import { Panel, Time } from "./panel.tsx";
 
 type Subject = { readonly kind: string; readonly id: string };
 
 /** The path of an event's page; with the subject, a query finds the event. */
 export function eventPath(id: string, subject: Subject | undefined): string {
-  const path = `/events/${encodeURIComponent(id)}`;
-  return subject === undefined || subject.id === ""
-    ? path
-    : `${path}?${new URLSearchParams({ [subject.kind]: subject.id })}`;
+  return address(`/events/${encodeURIComponent(id)}`, subject ? { [subject.kind]: subject.id } : {});
 }
 
-function subjectPath({ kind, id }: Subject): string {
-  return `/records?${new URLSearchParams({ kind, id })}`;
+/** The path of a user's or an account's page. */
+export function subjectPath({ kind, id }: Subject): string {
+  return address("/records", { kind, id });
 }
 
-function found(text: string, flags: Readonly<Record<string, string>> = {}): string {
-  return `/api/find?${new URLSearchParams({ id: text, ...flags })}`;
-}
+/** Whether a key asks for the search, also before it is shown. */
+export const isSearchWanted = signal(false);
 
 /** Minimum length; the server refuses shorter texts. */
 const shortestPart = 6;
@@ -30,45 +28,38 @@ const shortestPart = 6;
 export function Search() {
   const searched = searchWord("find");
   const [text, setText] = useState(searched);
-  const [says, setSays] = useState("");
-  const search = async (event: Event) => {
+  const [submitted, setSubmitted] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+  useSignalEffect(() => {
+    if (isSearchWanted.value) input.current?.focus();
+    isSearchWanted.value = false;
+  });
+  const search = (event: Event) => {
     event.preventDefault();
-    const wanted = text.trim();
-    if (wanted.length < shortestPart) {
-      setSays(`Write at least ${shortestPart} characters of the id.`);
-      return;
-    }
-    setSays("Searching…");
-    try {
-      const [first, ...others] = (await get<Found>(found(wanted))).hits;
-      // Ids of users and accounts are found in any letter case.
-      const isWhole = first !== undefined && [wanted, wanted.toLowerCase()].includes(first.id);
-      const path = isWhole && others.length === 0 ? pathOf(first) : undefined;
-      setSays("");
-      if (path === undefined) setSearch({ find: wanted });
-      else go(path);
-    } catch (error) {
-      setSays(error instanceof Error ? error.message : String(error));
-    }
+    setSubmitted(text.trim());
+    setSearch({ find: text.trim() });
   };
   return (
     <>
       <form class="search" onSubmit={search}>
-        <label>
-          <span class="hidden">Search by id</span>
-          <input
-            type="search"
-            placeholder="Id, attribute, or part of one"
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        </label>
+        <input
+          ref={input}
+          type="search"
+          aria-label="Search by id"
+          placeholder="Id, attribute, or part of one"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
         <button type="submit" class="main">
           Find
         </button>
-        <p role="status">{says}</p>
       </form>
-      {searched !== "" && <Hits text={searched} key={searched} />}
+      {searched !== "" && searched.length < shortestPart && (
+        <p role="status">Write at least {shortestPart} characters of the id.</p>
+      )}
+      {searched.length >= shortestPart && (
+        <Hits text={searched} isOpened={searched === submitted} key={searched} />
+      )}
     </>
   );
 }
@@ -86,9 +77,19 @@ function pathOf({ type, id, subject }: Hit): string | undefined {
   }
 }
 
-function Hits({ text }: { readonly text: string }) {
+type HitsProps = { readonly text: string; readonly isOpened: boolean };
+
+/** @param isOpened whether a single hit with exactly that id is opened: not if somebody came back to the list */
+function Hits({ text, isOpened }: HitsProps) {
   const [isScanning, setScanning] = useState(false);
-  const { data, error } = useLoaded<Found>(found(text, isScanning ? { attributes: "yes" } : {}));
+  const { data, error } = useLoaded<Found>(address("/api/find", { id: text, attributes: isScanning }));
+  const [first, ...others] = data?.hits ?? [];
+  // Ids of users and accounts are found in any letter case.
+  const isWhole = first !== undefined && [text, text.toLowerCase()].includes(first.id);
+  const path = isOpened && isWhole && others.length === 0 ? pathOf(first) : undefined;
+  useEffect(() => {
+    if (path !== undefined) go(path);
+  }, [path]);
   const close = (
     <button type="button" onClick={() => setSearch({ find: "" })}>
       Close
@@ -97,7 +98,13 @@ function Hits({ text }: { readonly text: string }) {
   return (
     <Panel title="Search results" error={error} aside={close}>
       {data === undefined && error === undefined && <p class="quiet">Searching…</p>}
-      {data?.hits.length === 0 && <Nothing text={text} hasAttributes={data.hasAttributes} />}
+      {data?.hits.length === 0 && (
+        <p class="empty">
+          {visible(text)} not found in an id {data.hasAttributes && "or attribute "}of a user or account, nor
+          in the logs of the last 7 days.{" "}
+          {eventId.test(text) && <a href={eventPath(text, undefined)}>Search the table for this event</a>}
+        </p>
+      )}
       {data?.hits.length === 0 && !data.hasAttributes && (
         <p>
           <button type="button" onClick={() => setScanning(true)}>
@@ -107,7 +114,7 @@ function Hits({ text }: { readonly text: string }) {
         </p>
       )}
       {data !== undefined && data.hits.length > 0 && (
-        <ul class="plain-list hits" aria-label="Hits">
+        <ul class="openable" aria-label="Hits">
           {data.hits.map((hit) => (
             <OneHit key={hit.type + hit.id} hit={hit} />
           ))}
@@ -123,31 +130,15 @@ function Hits({ text }: { readonly text: string }) {
 /** Ids of events have 43 characters. */
 const eventId = /^[\w-]{43}$/;
 
-type NothingProps = { readonly text: string; readonly hasAttributes: boolean };
-
-function Nothing({ text, hasAttributes }: NothingProps) {
-  const places = `in an id ${hasAttributes ? "or attribute " : ""}of a user or account`;
-  return (
-    <p class="empty">
-      {visible(text)} not found {places}, nor in the logs of the last 7 days.{" "}
-      {eventId.test(text) && <a href={eventPath(text, undefined)}>Search the table for this event</a>}
-    </p>
-  );
-}
-
 function OneHit({ hit }: { readonly hit: Hit }) {
   const { type, id, detail, subject, at, events = [] } = hit;
   const path = pathOf(hit);
   return (
     <li>
       <span class="tag">{type}</span>{" "}
-      {path === undefined ? (
-        <span class="id">{visible(id)}</span>
-      ) : (
-        <a class="id" href={path}>
-          {visible(id)}
-        </a>
-      )}{" "}
+      <a class="id" {...(path !== undefined && { href: path })}>
+        {visible(id)}
+      </a>{" "}
       {detail !== undefined && visible(detail)}{" "}
       {subject !== undefined && (
         <span class="quiet">

@@ -13,8 +13,6 @@ type Props<T> = {
   readonly row: (item: T) => ComponentChildren;
 };
 
-/** Height of a row, in pixels. */
-const rowHeights = { flat: { wide: 40, narrow: 40 }, tall: { wide: 40, narrow: 84 } };
 const narrow = matchMedia("(max-width: 760px)");
 /** Rows to render above and below the visible range. */
 const spare = 8;
@@ -27,7 +25,8 @@ export function VirtualList<T>({ count, itemAt, onSeen, label, isTall = false, r
     narrow.addEventListener("change", onChange);
     return () => narrow.removeEventListener("change", onChange);
   }, []);
-  const rowHeight = rowHeights[isTall ? "tall" : "flat"][isNarrow ? "narrow" : "wide"];
+  // In pixels.
+  const rowHeight = isTall && isNarrow ? 84 : 40;
   const box = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);

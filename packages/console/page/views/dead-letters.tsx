@@ -1,5 +1,4 @@
 import type { QueueSummary } from "@income-events/cli/commands/dlq.ts";
-import type { EachResult } from "@income-events/cli/dead-letters/redrive.ts";
 import { useState } from "preact/hooks";
 import type { Job } from "../../route.ts";
 import { useLoaded } from "../api.ts";
@@ -7,7 +6,7 @@ import { OfQueue } from "../dead-letters/of-queue.tsx";
 import { countText, number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Table } from "../parts/data.tsx";
-import { Command, deadLettersPath, Panel, Refresh, Time } from "../parts/panel.tsx";
+import { Command, deadLettersPath, Listed, Panel, Time } from "../parts/panel.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { searchWord } from "../route.ts";
 
@@ -16,39 +15,39 @@ export function DeadLetters() {
     "/api/dead-letters",
   );
   const queue = searchWord("queue");
-  const held = (data?.queues ?? []).filter(({ deadLetters, archived }) => deadLetters + archived > 0);
+  const held = data?.queues.filter(({ deadLetters, archived }) => deadLetters + archived > 0);
   return (
     <>
-      <Panel title="By queue" error={error} aside={<Refresh onClick={reload} />}>
-        {data === undefined && error === undefined && <p class="quiet">Reading the queues…</p>}
-        {data !== undefined && held.length === 0 && <p class="empty">No dead letters.</p>}
-        {held.length > 0 && (
-          <Table
-            columns={["Queue", "Dead letters", "Archived", "Since", "Reasons"]}
-            classes={{ Queue: "queue", "Dead letters": "figure", Archived: "figure" }}
-            rows={held.map(({ queue: name, deadLetters, archived, oldest, reasons }) => [
-              <a href={deadLettersPath(name)}>{name}</a>,
-              number(deadLetters),
-              archived === 0 ? (
-                "0"
-              ) : (
-                <a
-                  href={`${deadLettersPath(name)}&archive=yes`}
-                  aria-label={`${number(archived)} of ${name} in the archive`}
-                >
-                  {number(archived)}
-                </a>
-              ),
-              <Time at={oldest} />,
-              <Reasons of={reasons} />,
-            ])}
-          />
-        )}
+      <Panel title="By queue" error={error} onRefresh={reload}>
+        <Listed of={{ data: held, error }} waiting="Reading the queues…" empty="No dead letters.">
+          {(queues) => (
+            <Table
+              columns={["Queue", "Dead letters", "Archived", "Since", "Reasons"]}
+              classes={{ Queue: "queue", "Dead letters": "figure", Archived: "figure" }}
+              rows={queues.map(({ queue: name, deadLetters, archived, oldest, reasons }) => [
+                <a href={deadLettersPath(name)}>{name}</a>,
+                number(deadLetters),
+                archived === 0 ? (
+                  "0"
+                ) : (
+                  <a
+                    href={`${deadLettersPath(name)}&archive=yes`}
+                    aria-label={`${number(archived)} of ${name} in the archive`}
+                  >
+                    {number(archived)}
+                  </a>
+                ),
+                <Time at={oldest} />,
+                <Reasons of={reasons} />,
+              ])}
+            />
+          )}
+        </Listed>
         <Command line="npx income-events dlq list" />
       </Panel>
       {queue !== "" && <OfQueue queue={queue} key={`${queue} ${searchWord("archive")}`} onChanged={reload} />}
       <RelayFailures />
-      <Work of="dead-letters" />
+      <Work />
     </>
   );
 }
@@ -94,13 +93,12 @@ export function RelayFailures() {
 
 const secondsBetweenLooks = 2;
 
-/** A job that was started on this page, in any browser. It reappears when the page is opened again. */
-export function Work({ of }: { readonly of: string }) {
-  const { data, error } = useLoaded<{ readonly jobs: readonly Job[] }>(
-    `/api/jobs?of=${encodeURIComponent(of)}`,
+/** The jobs that were started on this page, in any browser. They reappear when the page is opened again. */
+export function Work() {
+  const { data: jobs = [], error } = useLoaded<readonly Job[]>(
+    "/api/jobs?of=dead-letters",
     secondsBetweenLooks,
   );
-  const jobs = data?.jobs ?? [];
   if (jobs.length === 0 && error === undefined) return null;
   return (
     <Panel title="Actions" error={error}>
@@ -116,40 +114,30 @@ export function Work({ of }: { readonly of: string }) {
 
 function One({ job }: { readonly job: Job }) {
   const [isOpen, setOpen] = useState(false);
-  const { id, what, state, startedAt, count, error, result } = job;
+  const { what, state, startedAt, results, error, result } = job;
   const problem = error ?? result?.problem;
   return (
     <li>
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
           <span class={state === "failed" ? "tag tag-failed" : "tag"}>{state}</span> {what}{" "}
-          <Time at={startedAt} /> {number(count)} {state === "running" ? "so far" : "in all"}
+          <Time at={startedAt} /> {number(results.length)} {state === "running" ? "so far" : "in all"}
         </summary>
         {problem !== undefined && <p class="problem">{problem}</p>}
-        {isOpen && <Each id={id} isRunning={state === "running"} />}
+        {isOpen && results.length === 0 && <p class="empty">Nothing to do.</p>}
+        {isOpen && results.length > 0 && (
+          <VirtualList
+            count={results.length}
+            itemAt={(index) => results[index]}
+            label="Results"
+            row={({ id, result: outcome }) => (
+              <span class="line">
+                <span class="id">{visible(id)}</span> {visible(outcome)}
+              </span>
+            )}
+          />
+        )}
       </details>
     </li>
-  );
-}
-
-function Each({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }) {
-  const { data, error } = useLoaded<{ readonly results: readonly EachResult[] }>(
-    `/api/job/results?id=${id}`,
-    isRunning ? secondsBetweenLooks : 0,
-  );
-  const results = data?.results ?? [];
-  if (error !== undefined) return <p class="problem">{error}</p>;
-  if (data !== undefined && results.length === 0) return <p class="empty">Nothing to do.</p>;
-  return (
-    <VirtualList
-      count={results.length}
-      itemAt={(index) => results[index]}
-      label="Results"
-      row={({ id: one, result }) => (
-        <span class="line">
-          <span class="id">{visible(one)}</span> {visible(result)}
-        </span>
-      )}
-    />
   );
 }

@@ -9,9 +9,10 @@ import { DocumentPanels, documentPath } from "../document/document.tsx";
 import { countText, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Facts, Select } from "../parts/data.tsx";
-import { Command, deadLettersPath, Panel, TextWithTimes, Time } from "../parts/panel.tsx";
-import { Payload } from "../parts/payload.tsx";
-import { place } from "../route.ts";
+import { Command, deadLettersPath, Listed, Panel, TextWithTimes, Time } from "../parts/panel.tsx";
+import { JsonText, useMasked } from "../parts/payload.tsx";
+import { subjectPath } from "../parts/search.tsx";
+import { address, searchWords } from "../route.ts";
 import { useStage } from "../stage.ts";
 
 type Shown = {
@@ -29,11 +30,9 @@ type Shown = {
 };
 
 export function EventPage({ id }: { readonly id: string }) {
-  const whose = Object.fromEntries(new URLSearchParams(place.value.search));
   const [isScanning, setScanning] = useState(false);
-  const query = new URLSearchParams({ id, ...whose, ...(isScanning && { scan: "yes" }) });
-  const { data, error, reload } = useLoaded<Shown>(`/api/event?${query}`);
-  const [revealed, setRevealed] = useState<unknown>(undefined);
+  const wanted = { id, ...searchWords(), scan: isScanning };
+  const { data, error, reload, isRevealed, control } = useMasked<Shown>("/api/event", wanted);
   const event = data?.event ?? undefined;
   return (
     <>
@@ -75,14 +74,10 @@ export function EventPage({ id }: { readonly id: string }) {
           {data.body === undefined ? (
             <p class="empty">The body has expired.</p>
           ) : (
-            <Payload
-              value={revealed ?? data.body}
-              isRevealed={revealed !== undefined}
-              path="/api/event/reveal"
-              body={{ id, ...whose, scan: isScanning }}
-              onRevealed={({ body }) => setRevealed(body)}
-              onHidden={() => setRevealed(undefined)}
-            />
+            <>
+              <JsonText value={data.body} label={isRevealed ? "The body" : "The body, masked"} />
+              {control}
+            </>
           )}
         </Panel>
       )}
@@ -101,7 +96,7 @@ function classOf(step: string, isDone: boolean | undefined): string {
 function Received({ event, receipts }: { readonly event: IncomeEvent; readonly receipts: number }) {
   const linked = (kind: string, of: string | undefined) =>
     of && (
-      <a class="id" href={`/records?kind=${kind}&id=${encodeURIComponent(of)}`}>
+      <a class="id" href={subjectPath({ kind, id: of })}>
         {of}
       </a>
     );
@@ -169,40 +164,38 @@ function ItsDocument({ of: { subject, isOfEvent, ...name } }: { readonly of: Eve
 
 /** The timed steps of an event: its webhook, each call to the provider, each subscriber. */
 function Timeline({ id }: { readonly id: string }) {
-  const { data, error } = useLoaded<{ readonly steps: readonly TimedStep[] }>(
-    `/api/event/steps?id=${encodeURIComponent(id)}`,
-  );
-  const steps = data?.steps;
+  const loaded = useLoaded<readonly TimedStep[]>(address("/api/event/steps", { id }));
   return (
-    <Panel title="Timeline" error={error}>
-      {steps === undefined && error === undefined && <p class="quiet">Reading the functions' logs…</p>}
-      {steps?.length === 0 && <p class="empty">No steps in the logs of the last 7 days.</p>}
-      {steps !== undefined && steps.length > 0 && (
-        <>
-          <ol class="steps" aria-label="Steps, the earliest first">
-            {steps.map(({ at, step, detail, call, againAt, isFailure }, index) => (
-              <li
-                key={at + step + index}
-                class={isFailure === true ? "step-failed" : classOf(step, step !== "waits")}
-              >
-                <Time at={at} /> <b>{call === undefined ? step : `call ${call} to the provider`}</b>{" "}
-                {visible(detail)}
-                {againAt !== undefined && (
-                  <>
-                    , next attempt <Time at={againAt} />
-                  </>
-                )}
-              </li>
-            ))}
-          </ol>
-          {steps.some(({ step }) => step === "sent") && (
-            <p class="quiet">
-              Times of delivery are when a message reached the subscriber's queue. Its own logs show when it
-              was read.
-            </p>
-          )}
-        </>
-      )}
+    <Panel title="Timeline" error={loaded.error}>
+      <Listed
+        of={loaded}
+        waiting="Reading the functions' logs…"
+        empty="No steps in the logs of the last 7 days."
+      >
+        {(steps) => (
+          <>
+            <ol class="steps" aria-label="Steps, the earliest first">
+              {steps.map(({ at, step, detail, call, againAt, isFailure }, index) => (
+                <li
+                  key={at + step + index}
+                  class={isFailure === true ? "step-failed" : classOf(step, step !== "waits")}
+                >
+                  <Time at={at} /> <b>{call === undefined ? step : `call ${call} to the provider`}</b>{" "}
+                  {visible(detail)}
+                  {againAt !== undefined && ", next attempt "}
+                  {againAt !== undefined && <Time at={againAt} />}
+                </li>
+              ))}
+            </ol>
+            {steps.some(({ step }) => step === "sent") && (
+              <p class="quiet">
+                Times of delivery are when a message reached the subscriber's queue. Its own logs show when it
+                was read.
+              </p>
+            )}
+          </>
+        )}
+      </Listed>
       <Command line={commands.logs(id)} />
     </Panel>
   );

@@ -5,11 +5,11 @@ import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Choice, Table } from "../parts/data.tsx";
-import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
+import { Command, Listed, Panel, Time } from "../parts/panel.tsx";
 import { eventPath, Search } from "../parts/search.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
-import { place, searchWord, setSearch } from "../route.ts";
+import { address, place, searchWord, setSearch } from "../route.ts";
 import { EventPage } from "./event.tsx";
 
 export function Events() {
@@ -36,7 +36,7 @@ function EventList() {
       <Panel title="Live">
         <Ticker most={8} />
       </Panel>
-      <Panel title="History" error={error} aside={<Refresh onClick={history.reload} />}>
+      <Panel title="History" error={error} onRefresh={history.reload}>
         <form class="filters" onSubmit={(event) => event.preventDefault()}>
           <Choice name="since" label="Since" of={spans} fallback="1h" />
           <Choice name="until" label="Until" of={spans} none="now" />
@@ -83,27 +83,26 @@ function EventList() {
 
 /** Webhooks that were refused and are therefore not events. */
 function Refused({ since }: { readonly since: string }) {
-  const path = `/api/refused?${new URLSearchParams({ since })}`;
-  const { data, error } = useLoaded<{ readonly refusals: readonly Refusal[] }>(path);
+  const loaded = useLoaded<readonly Refusal[]>(address("/api/refused", { since }));
   return (
-    <Panel title="Refused webhooks" error={error}>
-      {data === undefined && error === undefined && <p class="quiet">Reading the receivers' logs…</p>}
-      {data?.refusals.length === 0 && <p class="empty">No refused webhooks in this period.</p>}
-      {data !== undefined && data.refusals.length > 0 && (
-        <Table
-          label="Refused webhooks by reason and source"
-          columns={["Reason", "Kind", "Source", "Count", "First", "Last"]}
-          classes={{ Source: "id", Count: "figure" }}
-          rows={data.refusals.map(({ reason, kind, source, count, first, last }) => [
-            visible(reason),
-            visible(kind),
-            visible(source),
-            number(count),
-            <Time at={first} />,
-            <Time at={last} />,
-          ])}
-        />
-      )}
+    <Panel title="Refused webhooks" error={loaded.error}>
+      <Listed of={loaded} waiting="Reading the receivers' logs…" empty="No refused webhooks in this period.">
+        {(refusals) => (
+          <Table
+            label="Refused webhooks by reason and source"
+            columns={["Reason", "Kind", "Source", "Count", "First", "Last"]}
+            classes={{ Source: "id", Count: "figure" }}
+            rows={refusals.map(({ reason, kind, source, count, first, last }) => [
+              visible(reason),
+              visible(kind),
+              visible(source),
+              number(count),
+              <Time at={first} />,
+              <Time at={last} />,
+            ])}
+          />
+        )}
+      </Listed>
     </Panel>
   );
 }
@@ -126,13 +125,14 @@ function Row({ event, whose }: { readonly event: HistoryRow; readonly whose: str
         {event.type ?? event.kind}
         {event.endpoint !== undefined && ` ${visible(event.endpoint)}`}
       </span>
-      <span class="row-about id">{visible(event.subject ?? event.loggedAs ?? "")}</span>
-      <span class="row-id id">{event.id.slice(0, 12)}</span>
-      {event.reason !== undefined && (
-        <span class="row-reason bad" title={visible(event.reason)}>
+      {event.reason === undefined ? (
+        <span class="row-about id">{visible(event.subject ?? event.loggedAs ?? "")}</span>
+      ) : (
+        <span class="row-about bad" title={visible(event.reason)}>
           {visible(event.reason)}
         </span>
       )}
+      <span class="row-id id">{event.id.slice(0, 12)}</span>
     </a>
   );
 }

@@ -1,12 +1,12 @@
 import type { EventTrial, Trial } from "@income-events/cli/mapping/trial.ts";
 import { useEffect, useState } from "preact/hooks";
-import { post, useLoaded } from "../api.ts";
+import { post, textOf, useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
+import type { DeadLetterAnswer } from "../dead-letters/of-queue.tsx";
 import { visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Facts, Select, Table } from "../parts/data.tsx";
+import { type Fact, Facts, Select, Table } from "../parts/data.tsx";
 import { Command, Panel } from "../parts/panel.tsx";
-import { payloadIn } from "../parts/payload.tsx";
 import { searchWord, setSearch } from "../route.ts";
 
 const ids = {
@@ -26,13 +26,13 @@ const millisecondsOfRest = 250;
 
 /** The event of a pasted webhook, or the reason why there is none. */
 export function Mapping() {
-  const { data, error } = useLoaded<{ readonly mapping: Readonly<Record<string, object>> }>("/api/mapping");
+  const { data, error } = useLoaded<Readonly<Record<string, object>>>("/api/mapping");
   const kind = kinds.find((each) => each === searchWord("kind")) ?? "accounts";
   const [webhook, setWebhook] = useState(sampleOf(kind));
   const [edited, setEdited] = useState<string | undefined>(undefined);
   const [trial, setTrial] = useState<Trial | undefined>(undefined);
   const [problem, setProblem] = useState<string | undefined>(undefined);
-  const own = JSON.stringify(data?.mapping[kind] ?? {}, undefined, 2);
+  const own = JSON.stringify(data?.[kind] ?? {}, undefined, 2);
   const mapping = edited ?? own;
   const isEmpty = webhook.trim() === "";
   useEffect(() => {
@@ -45,12 +45,12 @@ export function Mapping() {
           webhook,
           ...(edited !== undefined && { mapping: `{${JSON.stringify(kind)}: ${edited}}` }),
         };
-        const { trials } = await post<{ readonly trials: readonly Trial[] }>("/api/mapping/try", body);
+        const [first] = await post<readonly Trial[]>("/api/mapping/try", body);
         if (isOver) return;
-        setTrial(trials[0]);
+        setTrial(first);
         setProblem(undefined);
       } catch (failure) {
-        if (!isOver) setProblem(failure instanceof Error ? failure.message : String(failure));
+        if (!isOver) setProblem(textOf(failure));
       }
     }, millisecondsOfRest);
     return () => {
@@ -65,28 +65,16 @@ export function Mapping() {
   };
   return (
     <>
-      <div class="lone">
+      <div class="filters">
         <Select label="Kind" value={kind} of={kinds} onChange={choose} />
       </div>
       <div class="columns">
         <Panel title="Webhook">
           <DeadLetter kind={kind} onChosen={setWebhook} />
-          <textarea
-            aria-label="Webhook"
-            rows={14}
-            value={webhook}
-            spellcheck={false}
-            onInput={({ currentTarget }) => setWebhook(currentTarget.value)}
-          />
+          <Text label="Webhook" value={webhook} onInput={setWebhook} />
         </Panel>
         <Panel title="Mapping" error={error}>
-          <textarea
-            aria-label="Mapping"
-            rows={14}
-            value={mapping}
-            spellcheck={false}
-            onInput={({ currentTarget }) => setEdited(currentTarget.value)}
-          />
+          <Text label="Mapping" value={mapping} onInput={setEdited} />
           {edited !== undefined && edited !== own && (
             <button type="button" onClick={() => setEdited(undefined)}>
               Reset to the settings
@@ -108,21 +96,20 @@ export function Mapping() {
   );
 }
 
-function Result({ trial }: { readonly trial: EventTrial }) {
-  if (!trial.mapped)
-    return (
-      <>
-        <p class="problem">{visible(`No event: ${trial.reason}.`)}</p>
-        <p>{visible(trial.remedy)}</p>
-      </>
-    );
-  if ("ignored" in trial) return <p>{visible(`Ignored: ${trial.ignored}.`)}</p>;
+type TextProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+};
+
+function Text({ label, value, onInput }: TextProps) {
   return (
-    <Facts
-      of={[
-        ...Object.entries(trial.event).map(([name, value]) => [name, visible(String(value))] as const),
-        ["identity", <span class="id">{trial.id}</span>],
-      ]}
+    <textarea
+      aria-label={label}
+      rows={14}
+      value={value}
+      spellcheck={false}
+      onInput={({ currentTarget }) => onInput(currentTarget.value)}
     />
   );
 }
@@ -141,7 +128,17 @@ function Outcome({ trial }: { readonly trial: Trial }) {
 function EventOutcome({ trial }: { readonly trial: EventTrial }) {
   return (
     <>
-      <Result trial={trial} />
+      {!trial.mapped && <p class="problem">{visible(`No event: ${trial.reason}.`)}</p>}
+      {!trial.mapped && <p>{visible(trial.remedy)}</p>}
+      {"ignored" in trial && <p>{visible(`Ignored: ${trial.ignored}.`)}</p>}
+      {"event" in trial && (
+        <Facts
+          of={[
+            ...Object.entries(trial.event).map(([name, value]): Fact => [name, visible(String(value))]),
+            ["identity", <span class="id">{trial.id}</span>],
+          ]}
+        />
+      )}
       {trial.fields.length > 0 && (
         <Table
           columns={["Field", "Result", "Problem"]}
@@ -165,14 +162,14 @@ function DeadLetter({ kind, onChosen }: ChooseProps) {
   if (id === "") return null;
   return (
     <div class="actions">
-      <Action
+      <Action<DeadLetterAnswer>
         label="Load the dead letter's body"
-        path="/api/dead-letters/reveal"
+        path="/api/dead-letters/of/reveal"
         body={{ queue: kind, id }}
         isLook
         isMain
-        onDone={(result) => {
-          const payload = payloadIn(result);
+        onDone={({ deadLetters: [deadLetter] }) => {
+          const payload = deadLetter?.payload;
           if (payload !== undefined)
             onChosen(typeof payload === "string" ? payload : JSON.stringify(payload, undefined, 2));
         }}

@@ -1,26 +1,26 @@
 import { spanText } from "@income-events/cli/core/text.ts";
-import type { Cause } from "@income-events/cli/doctor/causes.ts";
+import type { Cause, Diagnosis } from "@income-events/cli/doctor/causes.ts";
 import type { Latency } from "@income-events/cli/events/latency.ts";
 import type { QueueStatus } from "@income-events/cli/status/work-queues.ts";
 import type { StackAlarm } from "../../../../adapters/aws/stack-alarms.ts";
-import { useLoaded } from "../api.ts";
+import { type Loaded, useLoaded } from "../api.ts";
 import { countText, localTime, number, visible } from "../format.ts";
 import { happenings } from "../live.ts";
 import { Action } from "../parts/action.tsx";
-import { Figure, Table } from "../parts/data.tsx";
-import { Command, deadLettersPath, Panel, Period, Time } from "../parts/panel.tsx";
+import { type Fact, Facts, Table } from "../parts/data.tsx";
+import { Command, deadLettersPath, Listed, Panel, Period, Time } from "../parts/panel.tsx";
 import { Pipeline } from "../parts/pipeline.tsx";
 import { Plots } from "../parts/plots.tsx";
 import { Ticker } from "../parts/ticker.tsx";
 import { useStage } from "../stage.ts";
 
 export function Overview() {
-  const { paceInSeconds: pace } = useStage();
+  const { isLocal, dollarsPerHour, paceInSeconds: pace } = useStage();
   const doctor = useLoaded<Diagnosis>("/api/doctor", pace.doctor);
-  const status = useLoaded<{ readonly queues: readonly QueueStatus[] }>("/api/queues", pace.queues);
-  const alarms = useLoaded<{ readonly alarms: readonly StackAlarm[] }>("/api/alarms", pace.alarms);
+  const status = useLoaded<readonly QueueStatus[]>("/api/queues", pace.queues);
+  const alarms = useLoaded<readonly StackAlarm[]>("/api/alarms", pace.alarms);
   const latency = useLoaded<Latency>("/api/latency", pace.alarms);
-  const queues = status.data?.queues ?? [];
+  const queues = status.data ?? [];
   const codes = (doctor.data?.findings ?? []).flatMap(({ code, severity }) =>
     severity === "info" ? [] : code,
   );
@@ -31,49 +31,49 @@ export function Overview() {
       : undefined;
   return (
     <>
-      <Verdict diagnosis={doctor.data} error={doctor.error} queues={queues} onDone={doctor.reload} />
+      <Verdict of={doctor} queues={queues} />
       <Panel title="Pipeline" error={status.error}>
         <Pipeline queues={queues} provider={provider} />
-        {status.data === undefined ? <Asking error={status.error} /> : <Numbers latency={latency.data} />}
+        <Listed of={status} waiting={reading}>
+          {() => <Numbers latency={latency.data} />}
+        </Listed>
       </Panel>
       <Plots />
-      <Alarms alarms={alarms.data?.alarms} error={alarms.error} />
-      <Panel title="Queues" error={undefined}>
-        {status.data === undefined ? <Asking error={status.error} /> : <Queues queues={queues} />}
+      <Alarms of={alarms} />
+      <Panel title="Queues">
+        <Listed of={status} waiting={reading}>
+          {(all) => <Queues queues={all} />}
+        </Listed>
       </Panel>
       <Panel title="Latest events">
         <Ticker most={12} />
       </Panel>
-      <Cost />
+      <p class="quiet">
+        {isLocal
+          ? "Local stage: no AWS charges."
+          : `Reads metrics every ${pace.queues} s while this page is visible: about US$ ${dollarsPerHour.toFixed(3)} an hour for all open pages.`}
+      </p>
     </>
   );
 }
 
 /** Shown instead of zeros until the first answer. */
-function Asking({ error }: { readonly error: string | undefined }) {
-  return error === undefined ? <p class="quiet">Reading the queues…</p> : null;
-}
+const reading = "Reading the queues…";
 
 function Numbers({ latency }: { readonly latency: Latency | undefined }) {
   const aMinuteAgo = new Date(Date.now() - 60_000).toISOString();
   const isOpenForAMinute = performance.now() >= 60_000;
   const received = happenings.value.filter(
-    ({ happening: { at, what } }) => at > aMinuteAgo && what.startsWith("received"),
+    ({ at, what }) => at > aMinuteAgo && what.startsWith("received"),
   ).length;
-  const facts = [
+  const facts: readonly Fact[] = [
     [isOpenForAMinute ? "events in the last minute" : "events since this page was opened", number(received)],
     ["to subscriber p50, 15 min", secondsText(latency?.toSubscriber.p50)],
     ["to subscriber p99, 15 min", secondsText(latency?.toSubscriber.p99)],
     ["to document p50, 15 min", secondsText(latency?.toDocument.p50)],
     ["to document p99, 15 min", secondsText(latency?.toDocument.p99)],
-  ] as const;
-  return (
-    <dl class="numbers">
-      {facts.map(([name, value]) => (
-        <Figure key={name} name={name} value={value} />
-      ))}
-    </dl>
-  );
+  ];
+  return <Facts of={facts} isLarge />;
 }
 
 function secondsText(seconds: number | undefined): string {
@@ -99,9 +99,7 @@ function Queues({ queues }: { readonly queues: readonly QueueStatus[] }) {
   );
 }
 
-type AlarmsProps = { readonly alarms: readonly StackAlarm[] | undefined; readonly error: string | undefined };
-
-function Alarms({ alarms, error }: AlarmsProps) {
+function Alarms({ of: { data: alarms, error } }: { readonly of: Loaded<readonly StackAlarm[]> }) {
   const on = (alarms ?? []).filter(({ isOn }) => isOn);
   return (
     <Panel title="Alarms" error={error}>
@@ -123,32 +121,10 @@ function Alarms({ alarms, error }: AlarmsProps) {
   );
 }
 
-function Cost() {
-  const { isLocal, dollarsPerHour, paceInSeconds } = useStage();
-  return (
-    <p class="quiet">
-      {isLocal
-        ? "Local stage: no AWS charges."
-        : `Reads metrics every ${paceInSeconds.queues} s while this page is visible: about US$ ${dollarsPerHour.toFixed(3)} an hour for all open pages.`}
-    </p>
-  );
-}
-
-export type Diagnosis = {
-  readonly at: string;
-  readonly findings: readonly Cause[];
-  readonly checked: readonly string[];
-};
-
-type Props = {
-  readonly diagnosis: Diagnosis | undefined;
-  readonly error: string | undefined;
-  readonly queues: readonly QueueStatus[];
-  readonly onDone: () => void;
-};
+type VerdictProps = { readonly of: Loaded<Diagnosis>; readonly queues: readonly QueueStatus[] };
 
 /** Whether anything is wrong, its cause, and the one thing to do. */
-export function Verdict({ diagnosis, error, queues, onDone }: Props) {
+function Verdict({ of: { data: diagnosis, error, reload }, queues }: VerdictProps) {
   if (diagnosis === undefined)
     return (
       <section class="verdict verdict-waiting" aria-label="Verdict">
@@ -156,18 +132,20 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
         <p>{error ?? "Reading queues, functions, token, provider and alarms."}</p>
       </section>
     );
-  const open = diagnosis.findings.filter(({ severity }) => severity !== "info");
   const fixed = diagnosis.findings.filter(({ severity }) => severity === "info");
-  const [first, ...others] = open;
+  const [first, ...others] = diagnosis.findings.filter((finding) => !fixed.includes(finding));
   const clearing = fixed.flatMap(({ clearsAt = [] }) => clearsAt).toSorted();
   return (
     <section class={`verdict verdict-${first?.severity ?? "well"}`} aria-label="Verdict" aria-live="polite">
       <h2>{first === undefined ? wellText(clearing) : visible(first.what)}</h2>
       <p>{first === undefined ? `${diagnosis.checked.length} checks passed.` : first.why}</p>
-      {first !== undefined && <p class="verdict-kept">{keptText(queues)}</p>}
+      {first !== undefined && (
+        <p>
+          <b>{keptText(queues)}</b>
+        </p>
+      )}
       {error !== undefined && <p class="problem">{error}</p>}
-      {first !== undefined && <Remedy cause={first} onDone={onDone} />}
-      {first !== undefined && <Consequences of={first} />}
+      {first !== undefined && <Remedy cause={first} onDone={reload} />}
       {others.length > 0 && (
         <section class="others" aria-label="Also wrong">
           <h3>Also wrong ({others.length})</h3>
@@ -175,8 +153,7 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
             {others.map((cause) => (
               <li key={cause.code + cause.what}>
                 <b>{visible(cause.what)}</b> {cause.why}
-                <Remedy cause={cause} onDone={onDone} />
-                <Consequences of={cause} />
+                <Remedy cause={cause} onDone={reload} />
               </li>
             ))}
           </ul>
@@ -188,21 +165,6 @@ export function Verdict({ diagnosis, error, queues, onDone }: Props) {
         </p>
       ))}
     </section>
-  );
-}
-
-/** Problems that the cause's remedy fixes, too. */
-function Consequences({ of: { what, follows } }: { readonly of: Cause }) {
-  if (follows.length === 0) return null;
-  return (
-    <div class="consequences">
-      <p>{follows.length === 1 ? "Consequence:" : `${follows.length} consequences:`}</p>
-      <ul aria-label={`Consequences of: ${visible(what)}`}>
-        {follows.map((each) => (
-          <li key={each.code + each.what}>{visible(each.what)}</li>
-        ))}
-      </ul>
-    </div>
   );
 }
 
@@ -235,24 +197,33 @@ const deeds: readonly (readonly [code: string, deed: Deed])[] = [
   ["provider-down", { label: "Recover the sandbox", path: "/api/sandbox/heal" }],
 ];
 
-/** The queue of a finding's dead letters. */
-function queueOf({ fix }: Cause): string | undefined {
-  return / dlq show (\S+)/.exec(fix)?.[1];
-}
-
+/** What to do about a cause, and the problems that this fixes, too. */
 function Remedy({ cause, onDone }: { readonly cause: Cause; readonly onDone: () => void }) {
   const { isLocal, isWritable } = useStage();
-  const deed = deeds.find(([code]) => cause.code.startsWith(code))?.[1];
-  const queue = queueOf(cause);
+  const { code, what, fix, follows } = cause;
+  const deed = deeds.find(([prefix]) => code.startsWith(prefix))?.[1];
+  const [, queue] = / dlq show (\S+)/.exec(fix) ?? [];
   return (
-    <div class="remedy">
-      {isWritable && isLocal && deed !== undefined && <Action {...deed} isMain onDone={onDone} />}
-      {queue !== undefined && (
-        <a class="button main" href={deadLettersPath(queue)}>
-          Open dead letters
-        </a>
+    <>
+      <div class="actions">
+        {isWritable && isLocal && deed !== undefined && <Action {...deed} isMain onDone={onDone} />}
+        {queue !== undefined && (
+          <a class="button main" href={deadLettersPath(queue)}>
+            Open dead letters
+          </a>
+        )}
+        <Command line={fix} />
+      </div>
+      {follows.length > 0 && (
+        <div class="consequences">
+          <p>{follows.length === 1 ? "Consequence:" : `${follows.length} consequences:`}</p>
+          <ul aria-label={`Consequences of: ${visible(what)}`}>
+            {follows.map((each) => (
+              <li key={each.code + each.what}>{visible(each.what)}</li>
+            ))}
+          </ul>
+        </div>
       )}
-      <Command line={cause.fix} />
-    </div>
+    </>
   );
 }

@@ -6,7 +6,7 @@ import * as commands from "../commands.ts";
 import { number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
 import { Choice, Facts, Table } from "../parts/data.tsx";
-import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
+import { Command, Listed, Panel, Time } from "../parts/panel.tsx";
 import { searchWord } from "../route.ts";
 import { useStage } from "../stage.ts";
 
@@ -121,11 +121,7 @@ function Token({ token, onDone }: { readonly token: ProviderStatus["token"]; rea
 }
 
 function Registrations() {
-  const { data, error, reload } = useLoaded<{ readonly registrations: RegistrationStatus }>(
-    "/api/registrations",
-    10,
-  );
-  const status = data?.registrations;
+  const { data: status, error, reload } = useLoaded<RegistrationStatus>("/api/registrations", 10);
   const areHere =
     status !== undefined && "webhooks" in status && status.webhooks.every(({ type }) => type === "here");
   return (
@@ -183,29 +179,27 @@ function addressOf(webhook: Webhook): string {
 /** Outages, and what happened to the token, the registrations and in reconciliations. */
 function ProviderHistory() {
   const since = searchWord("since") || "24h";
-  const { data, error, reload } = useLoaded<{ readonly history: readonly HistoryLine[] }>(
-    `/api/provider/history?since=${since}`,
-  );
+  const loaded = useLoaded<readonly HistoryLine[]>(`/api/provider/history?since=${since}`);
   return (
-    <Panel title="History" error={error} aside={<Refresh onClick={reload} />}>
+    <Panel title="History" error={loaded.error} onRefresh={loaded.reload}>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <Choice name="since" label="Since" of={["1h", "24h", "7d", "30d"]} fallback="24h" />
       </form>
-      {data === undefined && error === undefined && <p class="quiet">Reading the logs…</p>}
-      {data?.history.length === 0 && <p class="empty">No outages or other changes in this period.</p>}
-      {data !== undefined && data.history.length > 0 && (
-        <Table
-          label="Outages, tokens, reconciliations and registrations, the latest first"
-          columns={["Time", "What", "By", "Reason", "Found"]}
-          rows={data.history.map(([at, what, by, reason, found]) => [
-            <Time at={at} />,
-            <b>{what.toLowerCase().replaceAll("_", " ")}</b>,
-            by,
-            visible(reason),
-            found,
-          ])}
-        />
-      )}
+      <Listed of={loaded} waiting="Reading the logs…" empty="No outages or other changes in this period.">
+        {(history) => (
+          <Table
+            label="Outages, tokens, reconciliations and registrations, the latest first"
+            columns={["Time", "What", "By", "Reason", "Found"]}
+            rows={history.map(([at, what, by, reason, found]) => [
+              <Time at={at} />,
+              <b>{what.toLowerCase().replaceAll("_", " ")}</b>,
+              by,
+              visible(reason),
+              found,
+            ])}
+          />
+        )}
+      </Listed>
       <Command line={commands.provider(since)} />
     </Panel>
   );

@@ -1,29 +1,21 @@
 import type { DocumentHistory } from "@income-events/cli/documents/document-list.ts";
 import type { HistoryRow } from "@income-events/cli/events/event-history.ts";
 import type { ShownRecord, ShownState } from "@income-events/cli/records/record-view.ts";
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { LegalHold } from "../../../../adapters/dynamodb/legal-holds.ts";
 import type { Subject } from "../../../../domain/event/subjects.ts";
+import type { SubjectState } from "../../api/records.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { DocumentPage, Versions } from "../document/document.tsx";
 import { number, visible } from "../format.ts";
 import { useHistory } from "../history.ts";
 import { Action } from "../parts/action.tsx";
-import { Facts, Table } from "../parts/data.tsx";
-import { Command, Panel, Refresh, Time } from "../parts/panel.tsx";
-import { Reveal } from "../parts/payload.tsx";
-import { eventPath, Search } from "../parts/search.tsx";
-import { place, searchWord } from "../route.ts";
-
-/** The operator's attributes of a user, from the setting `mapping.users.attributes`. */
-type Attributes = Readonly<Record<string, string>>;
-
-/** A state in a list. */
-type SubjectState = Partial<Pick<ShownState, "connected" | "deleted" | "unconfirmed">> & {
-  readonly attributes?: Attributes;
-};
+import { type Fact, Facts, Table } from "../parts/data.tsx";
+import { Command, Panel, Time } from "../parts/panel.tsx";
+import { useMasked } from "../parts/payload.tsx";
+import { eventPath, Search, subjectPath } from "../parts/search.tsx";
+import { address, place, searchWord } from "../route.ts";
 
 type Whose = { readonly kind: string; readonly id: string };
 
@@ -47,15 +39,13 @@ function RecentSubjects() {
   for (const event of data?.events ?? [])
     if (event.subject !== undefined && !latest.has(event.subject)) latest.set(event.subject, event);
   const recent = [...latest].slice(0, maxRecent);
-  const query = new URLSearchParams(recent.map(([subject]) => ["subject", subject]));
-  const known = useLoaded<{ readonly states: Readonly<Record<string, SubjectState>> }>(
-    recent.length === 0 ? undefined : `/api/states?${query}`,
+  const { data: states = {}, control } = useMasked<Readonly<Record<string, SubjectState>>>(
+    "/api/states",
+    recent.length === 0 ? undefined : { subject: recent.map(([subject]) => subject) },
   );
-  const states = known.data?.states ?? {};
-  const attributed = Object.keys(states).filter((subject) => states[subject]?.attributes !== undefined);
-  const revealed = useRevealed(attributed);
+  const hasAttributes = Object.values(states).some(({ attributes }) => attributes !== undefined);
   return (
-    <Panel title="Recent users and accounts" error={error} aside={<Refresh onClick={reload} />}>
+    <Panel title="Recent users and accounts" error={error} onRefresh={reload}>
       {data?.isComplete !== true && error === undefined && (
         <p class="quiet">Reading the functions' logs of the last 24 hours…</p>
       )}
@@ -67,7 +57,7 @@ function RecentSubjects() {
           label="Users and accounts with an event in the last 24 hours, the latest first"
           columns={[
             "Subject",
-            ...(attributed.length > 0 ? ["Attributes"] : []),
+            ...(hasAttributes ? ["Attributes"] : []),
             "State",
             "Last event",
             "Outcome",
@@ -79,10 +69,10 @@ function RecentSubjects() {
             const [whose = "", of = ""] = subject.split("/");
             const state = states[subject];
             return [
-              <a href={`/records?${new URLSearchParams({ kind: whose, id: of })}`}>
+              <a href={subjectPath({ kind: whose, id: of })}>
                 {whose} <span class="id">{visible(of)}</span>
               </a>,
-              ...(attributed.length > 0 ? [attributesText(revealed.of(subject) ?? state?.attributes)] : []),
+              ...(hasAttributes ? [attributesText(state?.attributes)] : []),
               state === undefined ? "" : stateWords(state),
               <a href={eventPath(id, { kind: whose, id: of })}>{type ?? kind}</a>,
               <span class={`tag tag-${outcome}`}>{outcome}</span>,
@@ -91,37 +81,16 @@ function RecentSubjects() {
           })}
         />
       )}
-      {attributed.length > 0 && revealed.control}
+      {hasAttributes && control}
     </Panel>
   );
 }
 
-/** A control that shows the attributes of subjects, named as `user/ID`, and hides them again. */
-function useRevealed(subjects: readonly string[]) {
-  const [shown, setShown] = useState<Readonly<Record<string, Attributes>>>();
-  const control = (
-    <Reveal
-      isRevealed={shown !== undefined}
-      path="/api/attributes/reveal"
-      body={{ subjects }}
-      onRevealed={({ attributes }) => setShown(isAttributes(attributes) ? attributes : {})}
-      onHidden={() => setShown(undefined)}
-    />
-  );
-  return { control, of: (subject: string) => shown?.[subject] };
-}
-
-function isAttributes(value: unknown): value is Readonly<Record<string, Attributes>> {
-  return typeof value === "object" && value !== null;
-}
-
 function Record({ kind, id }: Whose) {
-  const { data, error, reload } = useLoaded<ShownRecord>(`/api/record?${new URLSearchParams({ kind, id })}`);
-  const subject = `${kind}/${id}`;
-  const revealed = useRevealed([subject]);
+  const { data, error, reload, control } = useMasked<ShownRecord>("/api/record", { kind, id });
   if (data === undefined) return <Panel title={`${kind} ${id}`} error={error} />;
   const { state, accounts } = data;
-  const attributes = Object.entries(revealed.of(subject) ?? data.attributes ?? {}).map(
+  const attributes = Object.entries(data.attributes ?? {}).map(
     ([name, value]) => [name, visible(value)] as const,
   );
   return (
@@ -129,9 +98,9 @@ function Record({ kind, id }: Whose) {
       <Panel title={data.subject} error={error}>
         {state === null && <p class="quiet">No state, only documents.</p>}
         <Facts of={[...(state === null ? [] : factsOf(state, id)), ...attributes]} />
-        {attributes.length > 0 && revealed.control}
+        {attributes.length > 0 && control}
         <p>
-          <a href={`/events?${kind}=${encodeURIComponent(id)}&since=30d`}>Events</a>
+          <a href={address("/events", { [kind]: id, since: "30d" })}>Events</a>
         </p>
         <Command line={commands.record({ kind, id })} />
       </Panel>
@@ -140,7 +109,7 @@ function Record({ kind, id }: Whose) {
           <ul class="plain-list">
             {accounts.map((account) => (
               <li key={account.id}>
-                <a class="id" href={`/records?kind=account&id=${encodeURIComponent(account.id)}`}>
+                <a class="id" href={subjectPath({ kind: "account", id: account.id })}>
                   {account.id}
                 </a>{" "}
                 {stateWords(account.state)}
@@ -155,10 +124,10 @@ function Record({ kind, id }: Whose) {
   );
 }
 
-function factsOf(known: ShownState, id: string): readonly (readonly [name: string, is: ComponentChildren])[] {
+function factsOf(known: ShownState, id: string): readonly Fact[] {
   const { version, asOf, userId, latest } = known;
   const user = userId !== undefined && userId !== id && (
-    <a class="id" href={`/records?kind=user&id=${encodeURIComponent(userId)}`}>
+    <a class="id" href={subjectPath({ kind: "user", id: userId })}>
       {userId}
     </a>
   );
@@ -177,7 +146,7 @@ function factsOf(known: ShownState, id: string): readonly (readonly [name: strin
 }
 
 /** For example `loanId L-1001, agent A. Example`. */
-function attributesText(attributes: Attributes = {}): string {
+function attributesText(attributes: SubjectState["attributes"] = {}): string {
   return Object.entries(attributes)
     .map(([name, value]) => `${name} ${visible(value)}`)
     .join(", ");
@@ -195,15 +164,13 @@ function stateWords(state: Omit<SubjectState, "attributes"> | null): string {
 
 /** A subject's documents by endpoint, with stored versions; a user's include those of its accounts. */
 function Documents({ kind, id }: Whose) {
-  const { data, error } = useLoaded<{ readonly documents: readonly DocumentHistory[] }>(
-    `/api/documents?${new URLSearchParams({ kind, id })}`,
-  );
-  if (data?.documents.length === 0) return null;
+  const { data, error } = useLoaded<readonly DocumentHistory[]>(address("/api/documents", { kind, id }));
+  if (data?.length === 0) return null;
   return (
     <Panel title="Documents" error={error}>
       {data === undefined && error === undefined && <p class="quiet">Reading the documents…</p>}
       <ul class="openable">
-        {(data?.documents ?? []).map((document) => {
+        {data?.map((document) => {
           const { subject, endpoint, dates = "", versions } = document;
           const others = versions.length - 1;
           return (
@@ -230,11 +197,9 @@ type Hold = LegalHold & { readonly subject: Subject };
 
 /** Erases a subject after its id is typed. Under a legal hold it also needs a reason for the audit trail. */
 function Erase({ kind, id, onDone }: Whose & { readonly onDone: () => void }) {
-  const { data, error, reload } = useLoaded<{ readonly holds: readonly Hold[] }>(
-    `/api/record/holds?${new URLSearchParams({ kind, id })}`,
-  );
+  const { data, error, reload } = useLoaded<readonly Hold[]>(address("/api/record/holds", { kind, id }));
   const [reason, setReason] = useState("");
-  const holds = data?.holds ?? [];
+  const holds = data ?? [];
   const isHeld = holds.length > 0;
   return (
     <Panel title="Erase" error={error}>

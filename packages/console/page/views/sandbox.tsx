@@ -16,8 +16,6 @@ const types = [
   "company-account.connected",
 ];
 const failures = ["503", "500", "429", "401", "hang", "slow", "malformed", "redirect", "drop"];
-/** Failures without a duration. */
-const momentary = ["drop"];
 
 export function Sandbox() {
   const { connectFlow } = useStage();
@@ -55,13 +53,13 @@ export function Sandbox() {
         </Panel>
         <Panel title="Failures">
           <Select label="Failure" value={how} of={failures} onChange={setHow} />
-          {!momentary.includes(how) && (
+          {how !== "drop" && (
             <Select label="Duration" value={span} of={["30s", "2m", "10m"]} onChange={setSpan} />
           )}
           <Action
             label="Start failure"
             path="/api/sandbox/fail"
-            body={{ how, ...(momentary.includes(how) ? {} : { for: span }) }}
+            body={{ how, for: how === "drop" ? undefined : span }}
             says={() => `The sandbox fails: ${how}. See the overview.`}
           />
           <Action label="Recover" path="/api/sandbox/heal" says={() => "The sandbox answers again."} />

@@ -2,25 +2,21 @@ import { spanText } from "@income-events/cli/core/text.ts";
 import type { Delivery } from "@income-events/cli/events/deliveries.ts";
 import type { QueueStatus } from "@income-events/cli/status/work-queues.ts";
 import { useState } from "preact/hooks";
-import type { Series } from "../../../../adapters/sqs/queue-metrics.ts";
+import type { QueueTraffic, Series } from "../../../../adapters/sqs/queue-metrics.ts";
 import type { Traffic } from "../../api/overview.ts";
 import { useLoaded } from "../api.ts";
 import * as commands from "../commands.ts";
 import { countText, number, visible } from "../format.ts";
 import { Action } from "../parts/action.tsx";
-import { Choice, Facts, Figure, Select, Table } from "../parts/data.tsx";
-import { Command, deadLettersPath, Panel, Period, Refresh, Time } from "../parts/panel.tsx";
-import { lastOf, perMinute } from "../parts/plots.tsx";
+import { Choice, Facts, Select, Table } from "../parts/data.tsx";
+import { Command, deadLettersPath, Listed, Panel, Period, Time } from "../parts/panel.tsx";
 import { eventPath } from "../parts/search.tsx";
-import { place, searchWord, setSearch } from "../route.ts";
+import { address, place, searchWord, setSearch } from "../route.ts";
 import { useStage } from "../stage.ts";
 
 export function Subscribers() {
   const { subscribers, paceInSeconds } = useStage();
-  const { data, error } = useLoaded<{ readonly queues: readonly QueueStatus[] }>(
-    "/api/queues",
-    paceInSeconds.queues,
-  );
+  const { data, error } = useLoaded<readonly QueueStatus[]>("/api/queues", paceInSeconds.queues);
   const traffic = useLoaded<Traffic>("/api/traffic?span=3h", paceInSeconds.alarms);
   const week = useLoaded<Traffic>("/api/traffic?span=7d", paceInSeconds.alarms);
   if (subscribers.length === 0)
@@ -40,9 +36,10 @@ export function Subscribers() {
           key={name}
           name={name}
           gets={types?.join(", ") ?? "all"}
-          queue={data?.queues.find((queue) => queue.name === `subscriber/${name}`)}
-          traffic={traffic.data}
-          week={week.data}
+          queue={ownOf(name, data)}
+          traffic={ownOf(name, traffic.data?.queues)}
+          until={traffic.data?.until ?? 0}
+          week={ownOf(name, week.data?.queues)}
           error={error ?? traffic.error ?? week.error}
         />
       ))}
@@ -56,14 +53,16 @@ type OneProps = {
   readonly gets: string;
   readonly queue: QueueStatus | undefined;
   /** The last 3 hours by the minute, and the last 7 days by the hour. */
-  readonly traffic: Traffic | undefined;
-  readonly week: Traffic | undefined;
+  readonly traffic: QueueTraffic | undefined;
+  readonly week: QueueTraffic | undefined;
+  /** The end of the last 3 hours, in seconds since 1970. */
+  readonly until: number;
   readonly error: string | undefined;
 };
 
 const times = ["1h", "24h", "7d", "30d"];
 
-function One({ name, gets, queue, traffic, week, error }: OneProps) {
+function One({ name, gets, queue, traffic, week, until, error }: OneProps) {
   const [since, setSince] = useState("24h");
   const [isScanning, setScanning] = useState(false);
   // A replay can be sent only after it was counted.
@@ -71,8 +70,6 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
   const [isRunning, setRunning] = useState(false);
   const [pausedId, setPausedId] = useState<string | undefined>(undefined);
   const { isLocal } = useStage();
-  const own = trafficOf(name, traffic);
-  const ownWeek = trafficOf(name, week);
   const lastRead = queue?.neverRead ? (
     isLocal ? (
       <>
@@ -82,26 +79,24 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
       <b class="bad">never</b>
     )
   ) : (
-    own &&
-    ownWeek && (
-      <Period at={lastOf(own.received) ?? lastOf(ownWeek.received)} none="never in the last 7 days" />
-    )
+    traffic &&
+    week && <Period at={lastOf(traffic.received) ?? lastOf(week.received)} none="never in the last 7 days" />
   );
   const dead = queue?.deadLetters ?? 0;
   const body = { name, since, scan: isLocal || isScanning };
   return (
     <Panel title={name} error={error}>
-      <dl class="numbers">
-        <Figure name="waiting" value={queue && number(queue.waiting)} />
-        <Figure name="in flight" value={queue && number(queue.inFlight)} />
-        <Figure
-          name="oldest"
-          value={queue?.oldestSeconds === undefined ? "—" : spanText(queue.oldestSeconds)}
-        />
-        <Figure name="sent per minute" value={own && rateOf(own.sent, traffic)} />
-        <Figure name="read per minute" value={own && rateOf(own.received, traffic)} />
-        <Figure name="dead letters" value={queue && number(dead)} />
-      </dl>
+      <Facts
+        isLarge
+        of={[
+          ["waiting", queue && number(queue.waiting)],
+          ["in flight", queue && number(queue.inFlight)],
+          ["oldest", queue?.oldestSeconds === undefined ? "—" : spanText(queue.oldestSeconds)],
+          ["sent per minute", traffic && rateOf(traffic.sent, until)],
+          ["read per minute", traffic && rateOf(traffic.received, until)],
+          ["dead letters", queue && number(dead)],
+        ]}
+      />
       <Facts
         of={[
           ["types", gets],
@@ -127,11 +122,11 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
         )}
       </p>
       <div class="actions">
-        <Action
+        <Action<{ readonly message: { readonly id: string } }>
           label="Send test message"
           path="/api/subscribers/test"
           body={{ name }}
-          says={({ message }) => `Sent: ${idOf(message)}. Readers skip it.`}
+          says={({ message }) => `Sent: ${message.id}. Readers skip it.`}
         />
         <Select label="Replay since" value={since} of={times} onChange={setSince} />
         {!isLocal && (
@@ -177,68 +172,69 @@ function One({ name, gets, queue, traffic, week, error }: OneProps) {
   );
 }
 
-function trafficOf(name: string, traffic: Traffic | undefined) {
-  return traffic?.queues.find((each) => each.name === `subscriber/${name}`);
+function ownOf<T extends { readonly name: string }>(subscriber: string, queues: readonly T[] | undefined) {
+  return queues?.find(({ name }) => name === `subscriber/${subscriber}`);
 }
 
-/** Over the last ten minutes. */
-function rateOf(series: Series, traffic: Traffic | undefined): string {
-  const rate = traffic === undefined ? 0 : perMinute(series, traffic);
+/** Messages a minute over the last ten whole minutes. */
+function rateOf(series: Series, until: number): string {
+  const rate = series.reduce((total, [at, count]) => (at >= until - 600 ? total + count : total), 0) / 10;
   return rate === 0 ? "0" : rate < 10 ? rate.toFixed(1) : number(Math.round(rate));
 }
 
-function idOf(message: unknown): string {
-  return typeof message === "object" && message !== null && "id" in message ? String(message.id) : "it";
+/** The start of the last period with a message, ISO 8601. */
+function lastOf(series: Series): string | undefined {
+  const last = series.findLast(([, count]) => count > 0);
+  return last === undefined ? undefined : new Date(last[0] * 1000).toISOString();
 }
 
 /** Deliveries to a subscriber's queue, and attempts, the newest first. */
 function Deliveries({ name }: { readonly name: string }) {
   const [since, outcome, text] = [searchWord("since") || "1h", searchWord("outcome"), searchWord("text")];
-  const path = `/api/deliveries?${new URLSearchParams({ name, since })}`;
-  const { data, error, reload } = useLoaded<{ readonly deliveries: readonly Delivery[] }>(path);
-  const all = data?.deliveries ?? [];
-  const matching = all.filter(
+  const path = address("/api/deliveries", { name, since });
+  const { data, error, reload } = useLoaded<readonly Delivery[]>(path);
+  const outcomes = new Set(data?.map((each) => each.outcome));
+  const matching = data?.filter(
     (delivery) =>
       (outcome === "" || delivery.outcome === outcome) &&
       (text === "" ||
         delivery.events.some((event) => Object.values(event).some((each) => each.includes(text)))),
   );
-  const shown = matching.slice(0, maxDeliveries);
   return (
-    <Panel title="Messages and attempts" error={error} aside={<Refresh onClick={reload} />}>
+    <Panel title="Messages and attempts" error={error} onRefresh={reload}>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <Choice name="since" label="Since" of={["15m", "1h", "6h", "24h", "7d"]} fallback="1h" />
-        <Choice
-          name="outcome"
-          label="Outcome"
-          of={[...new Set(all.map((each) => each.outcome))].toSorted()}
-        />
+        <Choice name="outcome" label="Outcome" of={[...outcomes].toSorted()} />
         <label>
           Text in the event's id, type or subject
           <input value={text} onInput={({ currentTarget }) => setSearch({ text: currentTarget.value })} />
         </label>
       </form>
-      {data === undefined && error === undefined && <p class="quiet">Reading the functions' logs…</p>}
-      {data !== undefined && shown.length === 0 && (
-        <p class="empty">No deliveries found. Choose a longer period or fewer filters.</p>
-      )}
-      {shown.length > 0 && (
-        <Table
-          label="Deliveries, newest first"
-          columns={["Time", "Outcome", "Messages", "Events", "Reason"]}
-          classes={{ Messages: "figure" }}
-          rows={shown.map(({ at, outcome: how, messages, events, reason }) => [
-            <Time at={at} />,
-            <span class={`tag ${failures.includes(how) ? "tag-failed" : ""}`}>{how}</span>,
-            messages === undefined ? "—" : number(messages),
-            <EventLinks of={events} />,
-            visible(reason ?? ""),
-          ])}
-        />
-      )}
-      {matching.length > shown.length && (
+      <Listed
+        of={{ data: matching, error }}
+        waiting="Reading the functions' logs…"
+        empty="No deliveries found. Choose a longer period or fewer filters."
+      >
+        {(deliveries) => (
+          <Table
+            label="Deliveries, newest first"
+            columns={["Time", "Outcome", "Messages", "Events", "Reason"]}
+            classes={{ Messages: "figure" }}
+            rows={deliveries
+              .slice(0, maxDeliveries)
+              .map(({ at, outcome: how, messages, events, reason }) => [
+                <Time at={at} />,
+                <span class={`tag ${failures.includes(how) ? "tag-failed" : ""}`}>{how}</span>,
+                messages === undefined ? "—" : number(messages),
+                <EventLinks of={events} />,
+                visible(reason ?? ""),
+              ])}
+          />
+        )}
+      </Listed>
+      {matching !== undefined && matching.length > maxDeliveries && (
         <p class="quiet">
-          {number(shown.length)} of {number(matching.length)} deliveries. Choose a shorter period or a filter.
+          {maxDeliveries} of {number(matching.length)} deliveries. Choose a shorter period or a filter.
         </p>
       )}
       <p class="quiet">
