@@ -1,15 +1,21 @@
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { freePorts, run, type Source, start, startSource } from "../support/installed-app.ts";
-import { exampleNames, installExamples } from "./installed-examples.ts";
 import { describeLambdaSubscriber } from "./lambda-subscriber.ts";
 
-const repository = join(import.meta.dirname, "../..");
+const examples = join(import.meta.dirname, "../../examples");
+const versions = z.record(z.string(), z.string());
+const manifest = z.object({ dependencies: versions, devDependencies: versions });
+/** Packages of this repository, installed from their files. */
+const own = /^@income-events\/(.*)$/;
+
+/** Folders of the examples that are CDK apps. */
+const exampleNames = globSync("*/cdk.json", { cwd: examples }).map(dirname).sort();
+
 const pair = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 const pipeline = z.object({
   region: z.string(),
@@ -30,14 +36,11 @@ describe("the examples, installed once from the packages' files in a folder else
   let folder: string;
   let source: Source;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "somebody's examples "));
-    source = await startSource(folder);
+    source = await startSource("somebody's examples ");
+    folder = source.folder;
     await installExamples(source, folder);
   });
-  afterAll(async () => {
-    await source?.[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => source?.[Symbol.asyncDispose]());
 
   const dev = (name: string) => {
     const file = join(folder, name, "addresses.json");
@@ -61,15 +64,6 @@ describe("the examples, installed once from the packages' files in a folder else
     expect(await run(source, example, ["npm", "test"])).toContain("fail 0");
     expect(await run(source, example, ["npm", "run", "synth"])).not.toMatch(/\b(error|warning)\b/i);
     expect(globSync("cdk.out/**/*.template.json", { cwd: example })).not.toEqual([]);
-  });
-
-  it.each(exampleNames)("have a README with their purpose and commands: %s", (name) => {
-    const readme = readFileSync(join(repository, "examples", name, "README.md"), "utf8");
-    const { scripts } = JSON.parse(readFileSync(join(repository, "examples", name, "package.json"), "utf8"));
-    for (const [, script = ""] of readme.matchAll(/npm (?:run )?(dev|test|synth)\b/g))
-      expect(scripts[script]).toBeDefined();
-    for (const [, file = ""] of readme.matchAll(/`([\w-]+\.ts)`/g))
-      expect(existsSync(join(repository, "examples", name, file))).toBe(true);
   });
 
   it("run a pipeline beside an app's own key, topic and tags: a new user comes to billing", async () => {
@@ -155,4 +149,30 @@ function post(
   const body = JSON.stringify({ action: "create_user", data: { id } });
   const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
   return fetch(`${endpoints.api}/webhooks/users`, init);
+}
+
+/**
+ * Installs the dependencies of all examples into one folder with the examples below it, where Node finds
+ * them.
+ * @throws if two examples need different versions of a package
+ */
+async function installExamples(source: Source, folder: string): Promise<void> {
+  const all = new Map<string, string>();
+  for (const name of exampleNames) {
+    cpSync(join(examples, name), join(folder, name), { recursive: true });
+    const text = readFileSync(join(folder, name, "package.json"), "utf8");
+    const { dependencies, devDependencies } = manifest.parse(JSON.parse(text));
+    for (const [wanted, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+      const known = all.get(wanted) ?? version;
+      if (known !== version) throw new Error(`${wanted}: ${known}, and ${version} in ${name}`);
+      all.set(wanted, version);
+    }
+  }
+  const dependencies = [...all].map(([name, version]) => {
+    const [, file] = own.exec(name) ?? [];
+    return [name, file === undefined ? version : `file:${source.fileOf(file)}`];
+  });
+  const content = { name: "examples", private: true, dependencies: Object.fromEntries(dependencies) };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(content));
+  await run(source, folder, ["npm", "install"]);
 }

@@ -1,5 +1,4 @@
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,16 +16,13 @@ describe("an app that is installed from the packages' files, in an empty folder 
   let app: string;
   let source: Source;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "somebody's folder "));
+    source = await startSource("somebody's folder ");
+    folder = source.folder;
     app = join(folder, "my-events");
-    source = await startSource(folder);
     await run(source, folder, ["npx", "--yes", `file:${source.fileOf("cdk")}`, "init", "my-events"]);
     await run(source, app, ["npm", "install"]);
   });
-  afterAll(async () => {
-    await source?.[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => source?.[Symbol.asyncDispose]());
 
   it("asks the registry for nothing that is not locked, nor for a package of ours", () => {
     expect(source.registry.unknown()).toEqual([]);

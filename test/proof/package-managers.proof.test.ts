@@ -1,5 +1,4 @@
-import { cpSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { notesOfInstalls } from "@income-events/local-stack/synthesis/project.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -37,14 +36,11 @@ describe("an app that another package manager than npm installs, below a path wi
   let source: Source;
   const apps = new Map<string, Awaited<ReturnType<typeof installed>>>();
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "somebody's other folder "));
-    source = await startSource(folder);
+    source = await startSource("somebody's other folder ");
+    folder = source.folder;
     writeApp(join(folder, "my-events"), { files: filesIn(folder, "0.1.0"), template });
   });
-  afterAll(async () => {
-    await source?.[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => source?.[Symbol.asyncDispose]());
 
   const installed = async (name: string, { program, install, exec, env }: Manager) => {
     const app = join(folder, name);

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Program, startProgram } from "./program.ts";
@@ -11,6 +13,8 @@ const kept = join(repository, ".local/registry");
 
 /** Packages for npm: this repository's as files, all others from a local registry. */
 export type Source = AsyncDisposable & {
+  /** A folder of its own, which is removed with it. */
+  readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly registry: Registry;
   /** File of a package: `cdk`, `subscriber`, `local-stack`. */
@@ -20,15 +24,20 @@ export type Source = AsyncDisposable & {
 /** Dependencies of an app that `init` writes. */
 const packagesOfApps = ["cdk", "subscriber", "local-stack"];
 
-/** Packs packages into a folder, and starts the registry. */
+/**
+ * Packs packages into a new folder, and starts the registry.
+ * @param name beginning of the folder's name
+ */
 export async function startSource(
-  folder: string,
+  name: string,
   packages: readonly string[] = packagesOfApps,
 ): Promise<Source> {
+  const folder = mkdtempSync(join(tmpdir(), name));
   await runFile(process.execPath, [join(repository, "scripts/pack.ts"), ...packages, "--to", folder]);
   const registry = await startRegistry(repository, join(kept, "files"));
   const quiet = { npm_config_audit: "false", npm_config_fund: "false", npm_config_update_notifier: "false" };
   return {
+    folder,
     env: {
       ...withoutNpm(process.env),
       ...quiet,
@@ -38,7 +47,10 @@ export async function startSource(
     },
     registry,
     fileOf: (name) => join(folder, `income-events-${name}-0.1.0.tgz`),
-    [Symbol.asyncDispose]: () => registry[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await registry[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -107,7 +107,9 @@ test("the alarms of a stack are its own only, with description, state and the ti
     "stage-prod2-A-B",
     "other",
   ];
-  alarms.splice(0, alarms.length, ...names.map((name) => alarm(name)), alarm("stage-prod-Local", "ALARM"));
+  // Of an alarm on an expression each metric has a period of its own.
+  const local = { ...alarm("stage-prod-Local", "ALARM"), taken: "as sum" as const };
+  alarms.splice(0, alarms.length, ...names.map((name) => alarm(name)), local);
   const { cloudwatch } = clients(system, system.operator);
   const shown = (name: string, isOn: boolean) => ({
     ...{ name, isOn, isTold: true, since: new Date(since), lookBackSeconds: 1_800 },

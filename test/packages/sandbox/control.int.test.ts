@@ -1,8 +1,7 @@
 import { request } from "node:http";
 import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { expect, test } from "vitest";
-import { benchFor, receivingBench } from "./bench.ts";
-import { call, jsonOf, sandboxFor } from "./support.ts";
+import { benchFor, call, jsonOf, receivingBench, sandboxFor } from "./support.ts";
 
 test("POST /users gives users metadata, and POST /users/{id} replaces it", async () => {
   const { sandbox, send, received } = await receivingBench();

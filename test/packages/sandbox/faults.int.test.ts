@@ -111,13 +111,15 @@ test.each([
   expect(await answer.text()).toMatch(body);
 });
 
-test("a fault can redirect to an address, and each fault is logged", async () => {
+test("a fault can redirect to an address or answer 50 MB, and each fault is logged", async () => {
   const sandbox = await sandboxFor();
   const location = "http://169.254.169.254/latest";
   sandbox.fault({ effect: "redirect", location });
   const { status, headers } = await fetch(`${sandbox.baseUrl}${users}`, { redirect: "manual" });
   expect([status, headers.get("location")]).toEqual([302, location]);
-  expect(sandbox.calls().map((one) => one.status)).toEqual([302]);
+  sandbox.fault({ effect: "large-body" });
+  expect((await (await ask(sandbox)).arrayBuffer()).byteLength).toBeGreaterThan(50_000_000);
+  expect(sandbox.calls().map((one) => one.status)).toEqual([302, 200]);
 });
 
 test.each(["cut", "wrong-coding"] as const)("a fault can send an unreadable body: %s", async (effect) => {

@@ -1,10 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { descendantsOf, isAlive, runProgram, startProgram } from "../../support/program.ts";
-import { sandboxFor } from "./support.ts";
+import { directoryForTest, sandboxFor } from "./support.ts";
 
 const file = "packages/sandbox/main.ts";
 
@@ -116,8 +113,7 @@ test("flags set the rate and the form of Retry-After", async () => {
 });
 
 test("the sandbox with a directory has what was made before a restart", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "sandbox-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = await directoryForTest();
   const usersOf = async (...options: readonly string[]) => {
     const { program, addresses } = await started("--directory", directory, ...options);
     const users: unknown = await (await call(addresses.sandbox, "/v0.4/users")).json();

@@ -107,6 +107,32 @@ export async function receivingSandbox(
   return { sandbox, received };
 }
 
+/** A sandbox with its control address, and calls to that. Answers must match their description. */
+export async function benchFor(options: SandboxOptions = {}) {
+  const sandbox = await sandboxFor({ controlPort: 0, ...options });
+  const description: unknown = await (await fetch(`${sandbox.control}/openapi.json`)).json();
+  const send = async (method: string, path: string, json?: unknown): Promise<Answer> => {
+    const response = await fetch(`${sandbox.control}${path}`, {
+      method,
+      ...(json === undefined
+        ? {}
+        : { body: JSON.stringify(json), headers: { "content-type": "application/json" } }),
+    });
+    const body: unknown = await response.json();
+    checkAnswer(description, { method, path, status: response.status, body });
+    return { status: response.status, headers: response.headers, body };
+  };
+  return { sandbox, send };
+}
+
+/** Like `benchFor`, with a receiver of all webhooks. */
+export async function receivingBench(options?: SandboxOptions, answer?: Parameters<typeof startReceiver>[0]) {
+  const { url, received } = await startReceiver(answer);
+  const bench = await benchFor(options);
+  await registerAll(bench.sandbox, url);
+  return { ...bench, received };
+}
+
 export function jsonOf(received: Received): Record<string, unknown> {
   const value: unknown = JSON.parse(received.body.toString());
   if (typeof value !== "object" || value === null) throw new Error("the body is no JSON object");

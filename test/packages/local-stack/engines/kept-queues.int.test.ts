@@ -3,59 +3,37 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   ChangeMessageVisibilityBatchCommand,
-  CreateQueueCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
-  SQSClient,
 } from "@aws-sdk/client-sqs";
-import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
-import { secretHeadersFor } from "@income-events/local-stack/engines/run-secret.ts";
 import { expect, onTestFinished, test } from "vitest";
+import { clients, createQueue, startLocalSystem } from "../gateway/local-system.ts";
 
-const region = "eu-central-1";
-
+/** The gateway with a persistent queue that has this name in each start. */
 async function start(keep: string) {
-  const { url, close } = await startQueuesAndObjects({ region, keep });
-  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
-  const sqs = new SQSClient({ region, endpoint: new URL(url).origin, credentials });
-  sqs.middlewareStack.add(
-    (next) => (args) => {
-      const headers: unknown = Reflect.get(Object(args.request), "headers");
-      Object.assign(Object(headers), secretHeadersFor(url));
-      return next(args);
-    },
-    { step: "build" },
-  );
-  const stop = async () => {
-    sqs.destroy();
-    await close();
-  };
-  return { sqs, stop };
+  const system = await startLocalSystem({ keep });
+  const { sqs } = clients(system, system.operator);
+  const QueueUrl = await createQueue(system, "kept");
+  const command = { QueueUrl, MessageSystemAttributeNames: ["ApproximateReceiveCount" as const] };
+  const receive = async () => (await sqs.send(new ReceiveMessageCommand(command))).Messages?.[0];
+  return { sqs, QueueUrl, receive, stop: system.close };
 }
 
 test("a message of a persistent queue is redelivered when it is released, also after a restart", async () => {
   const keep = mkdtempSync(join(tmpdir(), "kept-queues-"));
   onTestFinished(() => rmSync(keep, { recursive: true, force: true }));
-  const first = await start(keep);
-  const { QueueUrl } = await first.sqs.send(new CreateQueueCommand({ QueueName: "kept" }));
-  await first.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
-  const receive = ({ sqs }: typeof first) =>
-    sqs.send(
-      new ReceiveMessageCommand({ QueueUrl, MessageSystemAttributeNames: ["ApproximateReceiveCount"] }),
-    );
-  const giveBack = async (ReceiptHandle: string | undefined) => {
-    const Entries = [{ Id: "0", ReceiptHandle, VisibilityTimeout: 0 }];
-    return first.sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
-  };
-  for (const count of ["1", "2"]) {
-    const { Messages: [message] = [] } = await receive(first);
-    expect(message).toMatchObject({ Body: "one", Attributes: { ApproximateReceiveCount: count } });
-    expect((await giveBack(message?.ReceiptHandle)).Successful).toHaveLength(1);
+  const { sqs, QueueUrl, receive, stop } = await start(keep);
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
+  for (const ApproximateReceiveCount of ["1", "2"]) {
+    const message = await receive();
+    expect(message).toMatchObject({ Body: "one", Attributes: { ApproximateReceiveCount } });
+    const Entries = [{ Id: "0", ReceiptHandle: message?.ReceiptHandle, VisibilityTimeout: 0 }];
+    const released = await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
+    expect(released.Successful).toHaveLength(1);
   }
-  await first.stop();
+  await stop();
 
   const second = await start(keep);
   onTestFinished(second.stop);
-  const { Messages = [] } = await receive(second);
-  expect(Messages).toMatchObject([{ Body: "one", Attributes: { ApproximateReceiveCount: "3" } }]);
+  expect(await second.receive()).toMatchObject({ Body: "one", Attributes: { ApproximateReceiveCount: "3" } });
 });

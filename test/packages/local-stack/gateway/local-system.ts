@@ -32,9 +32,9 @@ export type LocalSystem = {
 
 /** A gateway with real engines; without the URL of one, calls to tables find none. */
 export async function startLocalSystem(
-  options: { tables?: string; engines?: Partial<GatewayOptions> } = {},
+  options: { tables?: string; keep?: string; engines?: Partial<GatewayOptions> } = {},
 ): Promise<LocalSystem> {
-  const queues = await startQueuesAndObjects({ region });
+  const queues = await startQueuesAndObjects({ region, ...(options.keep && { keep: options.keep }) });
   const secrets = createSecretsEngine({ region, account });
   const gateway = await startGateway({
     region,

@@ -1,46 +1,15 @@
-import {
-  DescribeAlarmsCommand,
-  type DescribeAlarmsCommandInput,
-  GetMetricDataCommand,
-  ListMetricsCommand,
-} from "@aws-sdk/client-cloudwatch";
+import { DescribeAlarmsCommand, GetMetricDataCommand, ListMetricsCommand } from "@aws-sdk/client-cloudwatch";
 import {
   GetFunctionConfigurationCommand,
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
 import type { HostedFunction } from "@income-events/local-stack/lambda/hosted-function.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { scripted } from "../lambda/scripted-function.ts";
 import { account, clients, createQueue, monitored, region, startLocalSystem } from "./local-system.ts";
 
-const since = Date.parse("2026-11-21T12:00:00Z");
-const topic = `arn:aws:sns:${region}:${account}:on-call`;
-const looksBack = { taken: "alone", periodSeconds: 900, evaluationPeriods: 2 } as const;
-const alarms: AlarmState[] = [
-  {
-    ...looksBack,
-    logicalId: "A",
-    name: "stage-A",
-    description: "Set a new token.",
-    state: "ALARM",
-    since,
-    actions: [topic],
-  },
-  { ...looksBack, logicalId: "B", name: "stage-B", description: "Wait.", state: "OK", since, actions: [] },
-  {
-    ...looksBack,
-    taken: "as sum",
-    logicalId: "C",
-    name: "other-C",
-    description: "Wait.",
-    state: "OK",
-    since,
-    actions: [],
-  },
-];
 const functionArn = `arn:aws:lambda:${region}:${account}:function:work`;
 const queueArn = `arn:aws:sqs:${region}:${account}:queue`;
 const two = {
@@ -57,7 +26,7 @@ const functions = new Map<string, HostedFunction>([["Work", scripted([])]]);
 const invoker = { invoke: async () => "succeeded" as const };
 
 const lambdaEngine = { functions, invoker, mappings: () => mappings };
-const system = await startLocalSystem({ engines: { alarms: () => monitored(alarms), lambda: lambdaEngine } });
+const system = await startLocalSystem({ engines: { alarms: () => monitored([]), lambda: lambdaEngine } });
 afterAll(() => system.close());
 const { cloudwatch, lambda, sqs } = clients(system, system.operator);
 
@@ -66,7 +35,7 @@ async function values(
   queueName: string,
   MetricName: string,
   Stat: "Sum" | "Maximum",
-  { Period = 60, EndTime = new Date(Date.now() + 1) } = {},
+  { EndTime = new Date(Date.now() + 1) } = {},
 ) {
   const Metric = {
     Namespace: "AWS/SQS",
@@ -75,47 +44,13 @@ async function values(
   };
   const { MetricDataResults: [result] = [] } = await cloudwatch.send(
     new GetMetricDataCommand({
-      MetricDataQueries: [{ Id: "wanted", MetricStat: { Metric, Stat, Period } }],
+      MetricDataQueries: [{ Id: "wanted", MetricStat: { Metric, Stat, Period: 60 } }],
       StartTime: new Date(EndTime.getTime() - 3_600_000),
       EndTime,
     }),
   );
-  return { id: result?.Id, times: result?.Timestamps ?? [], values: result?.Values ?? [] };
+  return { times: result?.Timestamps ?? [], values: result?.Values ?? [] };
 }
-
-describe("alarms", () => {
-  const describeAlarms = async (input: DescribeAlarmsCommandInput) => {
-    return (await cloudwatch.send(new DescribeAlarmsCommand(input))).MetricAlarms ?? [];
-  };
-
-  test("are described with their text, state and the time of the last change", async () => {
-    const found = await describeAlarms({ AlarmNamePrefix: "stage-", StateValue: "ALARM" });
-    expect(found).toEqual([
-      {
-        AlarmName: "stage-A",
-        AlarmActions: [topic],
-        AlarmDescription: "Set a new token.",
-        StateValue: "ALARM",
-        StateTransitionedTimestamp: new Date(since),
-        EvaluationPeriods: 2,
-        Period: 900,
-      },
-    ]);
-    // In an expression alarm, each metric has its own period.
-    const [other] = await describeAlarms({ AlarmNames: ["other-C"] });
-    expect(other).not.toHaveProperty("Period");
-    expect(other?.Metrics).toMatchObject([{ MetricStat: { Period: 900 } }]);
-  });
-
-  test.each<[string, DescribeAlarmsCommandInput, readonly string[]]>([
-    ["all", {}, ["stage-A", "stage-B", "other-C"]],
-    ["a prefix", { AlarmNamePrefix: "stage-" }, ["stage-A", "stage-B"]],
-    ["names", { AlarmNames: ["other-C", "gone"] }, ["other-C"]],
-    ["a state", { StateValue: "OK" }, ["stage-B", "other-C"]],
-  ])("are found by %s", async (_, input, names) => {
-    expect((await describeAlarms(input)).map(({ AlarmName }) => AlarmName)).toEqual(names);
-  });
-});
 
 describe("metrics of queues", () => {
   test("give the age of the oldest message, in flight or not, and none for an empty queue", async () => {

@@ -7,6 +7,7 @@ type Settings = {
   readonly mapping?: Readonly<Record<string, unknown>>;
   readonly queue?: Readonly<Record<string, unknown>>;
   readonly function?: Readonly<Record<string, unknown>>;
+  readonly deadQueue?: Readonly<Record<string, unknown>>;
   readonly maximumProcesses?: number;
 };
 
@@ -27,7 +28,7 @@ export async function startWork(settings: Settings) {
         };`,
     },
     resources: {
-      ...queueResource("Dead"),
+      ...queueResource("Dead", settings.deadQueue),
       ...queueResource("Work", {
         VisibilityTimeout: 60,
         RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 3 },
