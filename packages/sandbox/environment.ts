@@ -1,4 +1,3 @@
-import type { AddressInfo } from "node:net";
 import { createApi } from "./api/app.ts";
 import { type Call, createLog } from "./api/call-log.ts";
 import { createFaults } from "./api/faults.ts";
@@ -124,12 +123,11 @@ export async function startEnvironment(
   };
   updatePeriodically(model, clock, dayMs);
   try {
-    await api.listen({ host: "127.0.0.1", port });
+    baseUrl = await api.listen({ host: "127.0.0.1", port });
   } catch (error) {
     await close();
     throw error;
   }
-  baseUrl = urlOf(api.server.address());
   return {
     baseUrl,
     /** Initial token, issued out of band. */
@@ -163,11 +161,6 @@ function choiceOf(datasources: readonly Datasource[]): readonly [Datasource, ...
   const [first, ...others] = datasources;
   if (first === undefined) throw new RangeError("datasources: name one at least");
   return [first, ...others];
-}
-
-export function urlOf(address: AddressInfo | string | null): string {
-  if (address === null || typeof address === "string") throw new Error("the service listens on no port");
-  return `http://127.0.0.1:${address.port}`;
 }
 
 /** Endpoints whose data changes over time, unlike a profile or a vehicle. */

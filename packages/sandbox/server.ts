@@ -29,55 +29,35 @@ export type Sandbox = Environment & {
  * @throws the listening error (`EADDRINUSE`) if a port is taken; an error if the directory cannot be used
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer();
+  const { directory, port = 0, productionPort, controlPort } = options;
+  await using cleanup = new AsyncDisposableStack();
+  const store = openStore("sandbox", directory);
+  const clock = options.clock ?? keptClock(store);
+  const sandbox = await startEnvironment({ name: "sandbox", port, clock, store }, options);
+  cleanup.defer(sandbox.close);
+  const production =
+    productionPort === undefined
+      ? undefined
+      : await startEnvironment(
+          { name: "production", port: productionPort, clock, store: openStore("production", directory) },
+          options,
+        );
+  if (production !== undefined) cleanup.defer(production.close);
+  const environments = { sandbox, ...(production && { production }) };
+  const advance = (seconds: number) => advanceAll(clock, Object.values(environments), seconds * 1000);
+  const control =
+    controlPort === undefined
+      ? undefined
+      : await startControl(controlPort, { ...environments, clock, advance });
+  if (control !== undefined) cleanup.defer(control.close);
+  const started = cleanup.move();
+  return {
+    ...sandbox,
+    advance,
+    ...(production && { production }),
+    ...(control && { control: control.url }),
+    close: () => started.disposeAsync(),
   };
-  try {
-    const store = openStore("sandbox", options.directory);
-    const clock = options.clock ?? keptClock(store);
-    const sandbox = await startEnvironment(
-      { name: "sandbox", port: options.port ?? 0, clock, store },
-      options,
-    );
-    closers.push(sandbox.close);
-    const production = await startProduction(options, clock);
-    if (production !== undefined) closers.push(production.close);
-    const environments = production === undefined ? [sandbox] : [sandbox, production];
-    const advance = (seconds: number) => advanceAll(clock, environments, seconds * 1000);
-    const control =
-      options.controlPort === undefined
-        ? undefined
-        : await startControl(options.controlPort, {
-            sandbox,
-            ...(production && { production }),
-            clock,
-            advance,
-          });
-    if (control !== undefined) closers.push(control.close);
-    return {
-      ...sandbox,
-      advance,
-      ...(production && { production }),
-      ...(control && { control: control.url }),
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-async function startProduction(
-  options: SandboxOptions,
-  clock: AdjustableClock,
-): Promise<Environment | undefined> {
-  const { productionPort: port, directory } = options;
-  if (port === undefined) return undefined;
-  return startEnvironment(
-    { name: "production", port, clock, store: openStore("production", directory) },
-    options,
-  );
 }
 
 const storedClock = z.object({ offset: z.number() });

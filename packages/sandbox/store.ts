@@ -12,16 +12,7 @@ export type Collection<Value> = Pick<
   delete(id: string): void;
 };
 
-export type Store = {
-  readonly database: DatabaseSync;
-  /** @param toKeep serializes a value for its schema; absent: stores the value itself */
-  collection<Value>(
-    name: string,
-    schema: z.ZodType<Value>,
-    toKeep?: (value: Value) => unknown,
-  ): Collection<Value>;
-  close(): void;
-};
+export type Store = ReturnType<typeof openStore>;
 
 const schema = `
   CREATE TABLE IF NOT EXISTS documents (
@@ -37,7 +28,7 @@ const schema = `
  * @param directory directory of the environment's file; absent: in memory only
  * @throws if the directory cannot be written, or another process uses the file
  */
-export function openStore(environment: string, directory?: string): Store {
+export function openStore(environment: string, directory?: string) {
   if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = directory === undefined ? ":memory:" : join(directory, `${environment}.sqlite`);
   const database = new DatabaseSync(file);
@@ -61,7 +52,12 @@ export function openStore(environment: string, directory?: string): Store {
   const remove = database.prepare("DELETE FROM documents WHERE collection = ? AND id = ?");
   return {
     database,
-    collection: (name, stored, toKeep = (value) => value) => {
+    /** @param toKeep serializes a value for its schema; absent: stores the value itself */
+    collection: <Value>(
+      name: string,
+      stored: z.ZodType<Value>,
+      toKeep: (value: Value) => unknown = (value) => value,
+    ): Collection<Value> => {
       const kept = load
         .all(name)
         .map(({ id, value }) => [String(id), stored.parse(JSON.parse(String(value)))] as const);

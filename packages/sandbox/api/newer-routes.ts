@@ -35,6 +35,9 @@ const root = "/api/v0.5";
 const companyRoots = ["/company/v0.5", "/api/company/v0.5"];
 
 type ById = { Params: { id: string } };
+
+const params = pathSchema("id");
+const byId = (summary: string, answer: object) => describe(summary, answer, { params });
 type WithMetadata = { Body: { metadata?: Readonly<Record<string, unknown>> } };
 
 /**
@@ -71,7 +74,6 @@ function userRoutes(app: FastifyInstance, { model, clock, connectUrl }: NewerDep
     accounts_number: model.accountsOf(id).length,
   });
   const find = (id: string) => findUser(model, id);
-  const params = pathSchema("id");
   app.get(path, describe("List the users", sizedListSchema(newerUserSchema)), async () =>
     sizedList(model.users().map(show)),
   );
@@ -80,7 +82,7 @@ function userRoutes(app: FastifyInstance, { model, clock, connectUrl }: NewerDep
     describe("Create a user", newerUserSchema, { body: metadataBodySchema }),
     async ({ body }) => show(model.registerUser(body)),
   );
-  app.get<ById>(`${path}/:id`, describe("Show a user", newerUserSchema, { params }), async ({ params }) =>
+  app.get<ById>(`${path}/:id`, byId("Show a user", newerUserSchema), async ({ params }) =>
     show(find(params.id)),
   );
   app.put<ById & WithMetadata>(
@@ -88,17 +90,13 @@ function userRoutes(app: FastifyInstance, { model, clock, connectUrl }: NewerDep
     describe("Replace a user's metadata", newerUserSchema, { params, body: metadataBodySchema }),
     async ({ params, body }) => show(model.replaceMetadata(find(params.id).id, body.metadata)),
   );
-  app.delete<ById>(
-    `${path}/:id`,
-    describe("Delete a user and its accounts", emptySchema, { params }),
-    async ({ params }) => {
-      model.deleteUser(find(params.id).id);
-      return {};
-    },
-  );
+  app.delete<ById>(`${path}/:id`, byId("Delete a user and its accounts", emptySchema), async ({ params }) => {
+    model.deleteUser(find(params.id).id);
+    return {};
+  });
   app.get<ById>(
     `${path}/:id/accounts`,
-    describe("List a user's accounts", sizedListSchema(newerAccountSchema), { params }),
+    byId("List a user's accounts", sizedListSchema(newerAccountSchema)),
     async ({ params }) =>
       sizedList(
         model
@@ -115,38 +113,31 @@ function accountRoutes(app: FastifyInstance, { model, shapes, connectUrl }: Newe
     { path: `${root}/company-accounts`, company: true },
     { path: "/company/v0.5/company-accounts", company: true },
   ];
-  const params = pathSchema("id");
   for (const { path, company } of groups) {
     const find = (id: string) => findAccount(model, id, company);
-    app.get<ById>(
-      `${path}/:id`,
-      describe("An account's state", newerAccountSchema, { params }),
-      async ({ params }) => showAccount(find(params.id)),
+    app.get<ById>(`${path}/:id`, byId("An account's state", newerAccountSchema), async ({ params }) =>
+      showAccount(find(params.id)),
     );
     dataRoute(app, path, find, { model, shapes });
     fetchRoute(app, path, find, model);
     app.post<ById>(
       `${path}/:id/disconnect`,
-      describe("Disconnect an account", newerAccountSchema, { params }),
+      byId("Disconnect an account", newerAccountSchema),
       async ({ params }) => showAccount(model.disconnect(find(params.id).id)),
     );
     app.post<ById>(
       `${path}/:id/reconnect`,
-      describe("Open the connection flow for an account", sessionSchema, { params }),
+      byId("Open the connection flow for an account", sessionSchema),
       async ({ params }) => {
         const session = model.user(find(params.id).userId)?.session;
         if (session === undefined) throw notFound("there is no user of this account");
         return { session, link: `${connectUrl()}/connect/${session}` };
       },
     );
-    app.delete<ById>(
-      `${path}/:id`,
-      describe("Delete an account", emptySchema, { params }),
-      async ({ params }) => {
-        model.deleteAccount(find(params.id).id);
-        return {};
-      },
-    );
+    app.delete<ById>(`${path}/:id`, byId("Delete an account", emptySchema), async ({ params }) => {
+      model.deleteAccount(find(params.id).id);
+      return {};
+    });
   }
 }
 

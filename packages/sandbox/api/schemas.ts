@@ -16,32 +16,24 @@ export const tokenSchema = objectSchema({ token: { type: "string", description: 
 
 export const metadata = { type: "object", additionalProperties: true } as const;
 
-export const userSchema = {
-  type: "object",
-  required: ["id", "created_at", "accounts_number"],
-  properties: {
-    id: uuid,
-    metadata,
-    created_at: timestamp,
-    accounts_number: { type: "integer", minimum: 0 },
-  },
-} as const;
+export const userSchema = objectSchema(
+  { id: uuid, created_at: timestamp, accounts_number: { type: "integer", minimum: 0 } },
+  { metadata },
+);
 
 export const usersSchema = listSchema(userSchema);
 
-export const accountSchema = {
-  type: "object",
-  required: ["id", "user_id", "datasource_id", "connected", "created_at", "updated_at"],
-  properties: {
+export const accountSchema = objectSchema(
+  {
     id: uuid,
     user_id: uuid,
     datasource_id: uuid,
     connected: { type: "boolean" },
     created_at: timestamp,
     updated_at: timestamp,
-    endpoints: { type: "array", items: { enum: endpointNames } },
   },
-} as const;
+  { endpoints: { type: "array", items: { enum: endpointNames } } },
+);
 
 const nanoseconds = {
   type: "string",
@@ -72,11 +64,7 @@ export const newerAccountSchema = objectSchema({
   updated_at: nanoseconds,
 });
 
-export const metadataBodySchema = {
-  type: "object",
-  additionalProperties: false,
-  properties: { metadata },
-} as const;
+export const metadataBodySchema = bodySchema([], { metadata });
 
 export const sessionSchema = objectSchema({ session: uuid, link: { type: "string" } });
 
@@ -87,41 +75,32 @@ export function sizedListSchema(item: object) {
 
 export const accountsSchema = listSchema(accountSchema);
 
-export const dataSetSchema = {
-  type: "object",
-  required: ["account_id", "endpoint", "revision", "updated_at", "data"],
-  properties: {
+export const dataSetSchema = objectSchema(
+  {
     account_id: uuid,
     endpoint: { enum: endpointNames },
     revision: { type: "integer", minimum: 1, description: "Counts the changes of this data" },
     updated_at: timestamp,
     data: { type: "array", items: { type: "object", additionalProperties: true } },
-    next: { ...cursorSchema, description: "On a page only: the next page's cursor, or null" },
   },
+  { next: { ...cursorSchema, description: "On a page only: the next page's cursor, or null" } },
+);
+
+const webhook = {
+  url: { type: "string", minLength: 1, maxLength: 2048 },
+  method: { enum: ["POST", "PUT"] },
+  headers: { type: "object", maxProperties: 50, additionalProperties: { type: "string", maxLength: 8192 } },
+  secret: { type: "string", minLength: 1, maxLength: 1024, description: "Signs bodies: X-Signature" },
 } as const;
 
-export const webhookBodySchema = {
-  type: "object",
-  required: ["url", "method", "headers"],
-  additionalProperties: false,
-  properties: {
-    url: { type: "string", minLength: 1, maxLength: 2048 },
-    method: { enum: ["POST", "PUT"] },
-    headers: { type: "object", maxProperties: 50, additionalProperties: { type: "string", maxLength: 8192 } },
-    secret: { type: "string", minLength: 1, maxLength: 1024, description: "Signs bodies: X-Signature" },
-  },
-} as const;
+export const webhookBodySchema = bodySchema(["url", "method", "headers"], webhook);
 
 /** Webhook of the newer interface; fields that are not sent are deleted. */
-export const newerWebhookBodySchema = {
-  ...webhookBodySchema,
-  required: ["url", "method"],
-  properties: {
-    ...webhookBodySchema.properties,
-    enabled: { type: "boolean", default: false },
-    platform_ids: { type: "array", items: { type: "string", maxLength: 200 } },
-  },
-} as const;
+export const newerWebhookBodySchema = bodySchema(["url", "method"], {
+  ...webhook,
+  enabled: { type: "boolean", default: false },
+  platform_ids: { type: "array", items: { type: "string", maxLength: 200 } },
+});
 
 const shownWebhook = {
   url: { type: "string" },
@@ -140,19 +119,19 @@ export const emptySchema = { type: "object", properties: {} } as const;
 
 export const webhookSchema = objectSchema({ kind: { type: "string" }, ...shownWebhook });
 
-export const fetchBodySchema = {
-  type: "object",
-  required: ["endpoints"],
-  additionalProperties: false,
-  properties: {
-    endpoints: { type: "array", minItems: 1, uniqueItems: true, items: { enum: endpointNames } },
-  },
-} as const;
+export const fetchBodySchema = bodySchema(["endpoints"], {
+  endpoints: { type: "array", minItems: 1, uniqueItems: true, items: { enum: endpointNames } },
+});
 
 export const requestIdSchema = objectSchema({ request_id: uuid });
 
-export function objectSchema(properties: Readonly<Record<string, object>>) {
-  return { type: "object", required: Object.keys(properties), properties };
+export function objectSchema(properties: Readonly<Record<string, object>>, optional: object = {}) {
+  return { type: "object", required: Object.keys(properties), properties: { ...properties, ...optional } };
+}
+
+/** Schema of a request's body or query, which may have no other properties. */
+export function bodySchema(required: readonly string[], properties: object) {
+  return { type: "object", required, additionalProperties: false, properties } as const;
 }
 
 /** Accepts any text as an id in a path: an unknown one is 404, whatever its form. */

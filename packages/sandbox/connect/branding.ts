@@ -50,13 +50,9 @@ export function lookOf(
   branding: Branding,
   production: boolean,
 ): Look | { readonly missing: readonly string[] } {
-  const { name, logo, accentColor } = branding;
-  if (name !== undefined && logo !== undefined && accentColor !== undefined)
-    return { name, logo, accentColor };
-  if (!production) {
-    const { name: anyName, logo: anyLogo, accentColor: anyColor } = exampleLook;
-    return { name: name ?? anyName, logo: logo ?? anyLogo, accentColor: accentColor ?? anyColor };
-  }
-  const given = { name, logo, accentColor };
-  return { missing: Object.entries(given).flatMap(([field, value]) => (value === undefined ? [field] : [])) };
+  const given = { name: branding.name, logo: branding.logo, accentColor: branding.accentColor };
+  const missing = Object.entries(given).flatMap(([field, value]) => (value === undefined ? [field] : []));
+  if (production && missing.length > 0) return { missing };
+  const { name = exampleLook.name, logo = exampleLook.logo, accentColor = exampleLook.accentColor } = given;
+  return { name, logo, accentColor };
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 import type { User } from "../accounts.ts";
 import { ApiError, notFound } from "../api/errors.ts";
+import { bodySchema } from "../api/schemas.ts";
 import type { Datasource } from "../datasources.ts";
 import type { ProviderModel, Registration } from "../provider-model.ts";
 import type { Analytics } from "./analytics.ts";
@@ -129,10 +130,12 @@ function choiceRoute(flow: FastifyInstance, dependencies: FlowDependencies): voi
 function credentialsRoutes(flow: FastifyInstance, dependencies: FlowDependencies): void {
   const { model, analytics, signIns } = dependencies;
   const path = `${flowPath}/:session/datasources/:datasource_id`;
-  flow.get<AtDatasource>(path, { schema: { hide: true } }, async ({ params }, reply) => {
+  const find = ({ session, datasource_id }: AtDatasource["Params"]) => {
     const frame = frameOf(dependencies);
-    const user = userOf(model, params.session);
-    const datasource = datasourceOf(dependencies, params.datasource_id);
+    return { frame, user: userOf(model, session), datasource: datasourceOf(dependencies, datasource_id) };
+  };
+  flow.get<AtDatasource>(path, { schema: { hide: true } }, async ({ params }, reply) => {
+    const { frame, user, datasource } = find(params);
     analytics.add("chosen", datasource.id);
     return send(reply, frame, pages.credentialsPage(frame, user, datasource));
   });
@@ -140,9 +143,7 @@ function credentialsRoutes(flow: FastifyInstance, dependencies: FlowDependencies
     path,
     { schema: { hide: true, body: formSchema("username", "password") } },
     async ({ params, body }, reply) => {
-      const frame = frameOf(dependencies);
-      const user = userOf(model, params.session);
-      const datasource = datasourceOf(dependencies, params.datasource_id);
+      const { frame, user, datasource } = find(params);
       if (body.username === "" || body.password === "") {
         reply.code(422);
         const error = "Enter your username and your password.";
@@ -262,12 +263,10 @@ function explain(error: unknown) {
 
 /** Schema of a form with these text fields only. */
 function formSchema(...names: readonly string[]) {
-  return {
-    type: "object",
-    required: names,
-    additionalProperties: false,
-    properties: Object.fromEntries(names.map((name) => [name, { type: "string", maxLength: 1000 }])),
-  } as const;
+  return bodySchema(
+    names,
+    Object.fromEntries(names.map((name) => [name, { type: "string", maxLength: 1000 }])),
+  );
 }
 
 function acceptForms(flow: FastifyInstance): void {

@@ -27,10 +27,8 @@ export function fireAll(environment: Environment, { events, spacingSeconds = 0 }
   if (count > maxAtOnce) throw new RangeError(`events: ${count} at once are more than ${maxAtOnce}`);
   // Validates all before firing any.
   for (const { headers = {} } of events) checkHeaders(headers);
-  const bodies = events.map(bodyOf);
-  return events.flatMap((event, index) => {
-    const body = bodies[index];
-    if (body === undefined) return [];
+  const bodies = events.map((event) => [event, bodyOf(event)] as const);
+  return bodies.flatMap(([event, body], index) => {
     const delaySeconds = (event.delaySeconds ?? 0) + index * spacingSeconds;
     return environment.fireEvent(event.kind, body, { ...event, delaySeconds });
   });

@@ -4,6 +4,7 @@ import { answerEncodings } from "../api/encodings.ts";
 import { faultEffects } from "../api/faults.ts";
 import {
   metadata as anyMetadata,
+  bodySchema,
   describe,
   fetchBodySchema,
   objectSchema,
@@ -17,17 +18,13 @@ const environment = { enum: ["sandbox", "production"], description: "Default: sa
 const text = { type: "string" } as const;
 const ids = { type: "array", items: text } as const;
 const isoTimestamp = { type: "string", format: "date-time" } as const;
-const nothing = { type: "object", additionalProperties: false, properties: {} } as const;
+const nothing = bodySchema([], {});
 
 const tenYearsInSeconds = 10 * 366 * 86_400;
 
-function query(properties: object = {}) {
-  return { type: "object", additionalProperties: false, properties: { environment, ...properties } };
-}
-
-function body(required: readonly string[], properties: object) {
-  return { required, ...query(properties) };
-}
+const body = (required: readonly string[], properties: object) =>
+  bodySchema(required, { environment, ...properties });
+const query = (properties: object = {}) => body([], properties);
 
 const accountAlert = {
   type: "boolean",
@@ -62,27 +59,22 @@ export const metadata = describe("Replace a user's metadata", nothing, {
   params: pathSchema("user_id"),
 });
 
-const event = {
-  type: "object",
-  required: ["kind"],
-  additionalProperties: false,
-  properties: {
-    kind: { enum: webhookKinds },
-    payload: { description: "Sent as JSON" },
-    body: { ...text, description: "Sent as it is, in place of a payload" },
-    bodyBase64: {
-      type: "string",
-      contentEncoding: "base64",
-      pattern: "^[A-Za-z0-9+/]*={0,2}$",
-      description: "Any bytes, in place of a payload",
-    },
-    times: { type: "integer", minimum: 1, maximum: 10_000 },
-    headers: { type: "object", additionalProperties: text },
-    maxAttempts: { type: "integer", minimum: 1, maximum: 1_000_000 },
-    delaySeconds: { type: "number", minimum: 0, maximum: tenYearsInSeconds },
-    drop: { type: "boolean", description: "Record it and never send it" },
+const event = bodySchema(["kind"], {
+  kind: { enum: webhookKinds },
+  payload: { description: "Sent as JSON" },
+  body: { ...text, description: "Sent as it is, in place of a payload" },
+  bodyBase64: {
+    type: "string",
+    contentEncoding: "base64",
+    pattern: "^[A-Za-z0-9+/]*={0,2}$",
+    description: "Any bytes, in place of a payload",
   },
-} as const;
+  times: { type: "integer", minimum: 1, maximum: 10_000 },
+  headers: { type: "object", additionalProperties: text },
+  maxAttempts: { type: "integer", minimum: 1, maximum: 1_000_000 },
+  delaySeconds: { type: "number", minimum: 0, maximum: tenYearsInSeconds },
+  drop: { type: "boolean", description: "Record it and never send it" },
+});
 
 export const events = describe("Fire events", objectSchema({ deliveries: ids }), {
   body: body(["events"], {
@@ -153,11 +145,7 @@ export const analytics = describe(
   objectSchema({
     events: {
       type: "array",
-      items: {
-        type: "object",
-        required: ["at", "step"],
-        properties: { at: isoTimestamp, step: text, datasourceId: text },
-      },
+      items: objectSchema({ at: isoTimestamp, step: text }, { datasourceId: text }),
     },
   }),
   { querystring: query() },
@@ -209,21 +197,16 @@ export const calls = describe(
   { querystring: query(page) },
 );
 
-const delivery = {
-  type: "object",
-  required: ["id", "kind", "status", "attempts", "createdAt"],
-  properties: {
+const delivery = objectSchema(
+  {
     id: text,
     kind: { enum: webhookKinds },
     status: { enum: deliveryStatuses },
     attempts: { type: "integer" },
     createdAt: isoTimestamp,
-    nextAt: isoTimestamp,
-    finishedAt: isoTimestamp,
-    lastStatus: { type: "integer" },
-    lastError: text,
   },
-} as const;
+  { nextAt: isoTimestamp, finishedAt: isoTimestamp, lastStatus: { type: "integer" }, lastError: text },
+);
 
 export const deliveries = describe(
   "Every delivery, the oldest first",

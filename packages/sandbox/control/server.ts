@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "../api/errors.ts";
 import { createHttpApp } from "../api/http-app.ts";
 import { describeRoutes } from "../api/openapi.ts";
-import { urlOf } from "../environment.ts";
 import { type ControlDependencies, controlRoutes } from "./routes.ts";
 
 /**
@@ -19,8 +18,7 @@ export async function startControl(port: number, dependencies: ControlDependenci
     secured: false,
   });
   controlRoutes(app, dependencies);
-  await app.listen({ host: "127.0.0.1", port });
-  return { url: urlOf(app.server.address()), close: () => app.close() };
+  return { url: await app.listen({ host: "127.0.0.1", port }), close: () => app.close() };
 }
 
 const ownNames = new Set(["127.0.0.1", "localhost", "[::1]"]);

@@ -61,12 +61,6 @@ export type CreateAccountOptions = Pick<SubmitOptions, "company" | "accountAlert
   readonly connected?: boolean;
 };
 
-export type CreatedUsers = {
-  readonly users: readonly string[];
-  readonly accounts: readonly string[];
-  readonly companyAccounts: readonly string[];
-};
-
 export type FireOptions = {
   /** Number of deliveries of the same body; default 1. */
   readonly times?: number;

@@ -5,13 +5,7 @@ import type { DeliveryEngine } from "../delivery/engine.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import type { ProviderModel } from "../provider-model.ts";
 import type { WebhookKind } from "../webhooks.ts";
-import type {
-  CreateAccountOptions,
-  CreatedUsers,
-  CreateUsersOptions,
-  DropOptions,
-  FireOptions,
-} from "./contract.ts";
+import type { CreateAccountOptions, CreateUsersOptions, DropOptions, FireOptions } from "./contract.ts";
 
 /** Runs an action whose events are sent, or only recorded. */
 export type Announce = (run: () => void, options?: DropOptions) => void;
@@ -113,7 +107,7 @@ async function createUsers(
   count: number,
   { accountsPerUser = 1, companyAccounts = 0, pictures = 0, accountAlert, metadata }: CreateUsersOptions,
   inOneTurn: Announce,
-): Promise<CreatedUsers> {
+) {
   const users: string[] = [];
   const accounts: string[] = [];
   const companies: string[] = [];
