@@ -2,42 +2,18 @@ import { z } from "zod";
 import type { Credentials } from "./lambda/environment.ts";
 import { isClone } from "./options.ts";
 import { outputOf, queuesOf } from "./outputs.ts";
-import type { SubscriberCaller } from "./stack/subscriber-callers.ts";
 import type { System } from "./system.ts";
 
-export type Addresses = {
-  readonly region: string;
-  readonly endpoints: {
-    readonly dynamodb: string;
-    readonly sqs: string;
-    readonly api: string;
-    readonly sandbox: string;
-  };
-  /** Credentials of the operator. */
-  readonly credentials: Credentials;
-  /**
-   * Headers that let a client post webhooks of any kind; the provider sends a different value for each kind.
-   */
-  readonly webhookHeaders: Readonly<Record<string, string>>;
-  readonly table: string;
-  readonly queues: Readonly<Record<string, string>>;
-  readonly documents: { readonly url: string };
-  /**
-   * By subscriber name. Each can read its own queue and the documents that its messages announce, nothing
-   * else.
-   */
-  readonly subscribers: Readonly<Record<string, SubscriberAddress>>;
-};
+export type Addresses = ReturnType<typeof addressesOf>;
+type SubscriberAddress = Addresses["subscribers"][string];
 
 const webhookSecret = z.object({ current: z.string() });
-
-type SubscriberAddress = Omit<SubscriberCaller, "name">;
 
 /**
  * @param pipeline defaults to the first of the stack
  * @throws if the pipeline has no webhook secret
  */
-export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0]): Addresses {
+export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0]) {
   const { sandbox, subscribers } = pipeline;
   const secret = webhookSecret.parse(JSON.parse(stack.secretValue(outputOf(pipeline, "WebhookSecretArn"))));
   return {
@@ -48,7 +24,11 @@ export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0
       api: outputOf(pipeline, "WebhooksUrl").replace(/\/webhooks$/, ""),
       sandbox: sandbox.baseUrl,
     },
+    /** Credentials of the operator. */
     credentials: pairOf(stack.operator),
+    /**
+     * Headers that let a client post webhooks of any kind; the provider sends a different value for each kind.
+     */
     webhookHeaders: {
       [outputOf(pipeline, "WebhookSecretHeader")]: withScheme(
         pipeline.outputs.WebhookSecretScheme,
@@ -58,6 +38,10 @@ export function addressesOf({ stack, pipelines }: System, pipeline = pipelines[0
     table: outputOf(pipeline, "TableName"),
     queues: queuesOf(pipeline),
     documents: { url: outputOf(pipeline, "DocumentsUrl") },
+    /**
+     * By subscriber name. Each can read its own queue and the documents that its messages announce, nothing
+     * else.
+     */
     subscribers: Object.fromEntries(
       subscribers.map(({ name, credentials, ...subscriber }) => [
         name,

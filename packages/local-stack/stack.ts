@@ -22,13 +22,12 @@ import { realDelay } from "./lambda/delay.ts";
 import type { Credentials } from "./lambda/environment.ts";
 import type { HostedFunction } from "./lambda/hosted-function.ts";
 import { startSchedules } from "./schedules/schedules.ts";
-import type { StackOptions } from "./stack/local-stack.ts";
 import { type LocalStack, stackControls } from "./stack/stack-controls.ts";
-import { clientsFor, newCredentials, type StackParts } from "./stack/stack-parts.ts";
+import { clientsFor, newCredentials, type StackOptions, type StackParts } from "./stack/stack-parts.ts";
 import { mappingsOf, startEventSources, startFunction } from "./stack/start-event-sources.ts";
 
-export type { StackOptions } from "./stack/local-stack.ts";
 export type { LocalStack } from "./stack/stack-controls.ts";
+export type { StackOptions } from "./stack/stack-parts.ts";
 export type { LocalFunction } from "./stack/start-event-sources.ts";
 
 const defaultRegion = "eu-central-1";
@@ -41,22 +40,11 @@ const operatorName = "operator";
  * unavailable
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const cleanup = new AsyncDisposableStack();
-  try {
-    return await start(options, cleanup);
-  } catch (error) {
-    await cleanup.disposeAsync();
-    throw error;
-  }
-}
-
-async function start(options: StackOptions, cleanup: AsyncDisposableStack): Promise<LocalStack> {
+  await using cleanup = new AsyncDisposableStack();
   const progress = options.onProgress ?? (() => {});
   const delay = options.delay ?? realDelay;
   const failures: string[] = [];
-  const onProblem = (message: string): void => {
-    failures.push(message);
-  };
+  const onProblem = (message: string): void => void failures.push(message);
 
   const synthesized = readAssembly(options.assembly, options.stackName);
   const region = synthesized.region ?? defaultRegion;
@@ -108,9 +96,8 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
 
   const apis = await startApis(provisionalPlan, { gateway, options, cleanup }, () => alarmsOf);
   const urls = await startUrls(provisionalPlan, { gateway, cleanup }, () => alarmsOf);
-  const addresses = new Map([...urls].map(([logicalId, { url }]) => [logicalId, url]));
   const planOf = (stack: SynthesizedStack) =>
-    withLocalAddresses(planStack(stack, { ...place, known }), apis, addresses, region);
+    withLocalAddresses(planStack(stack, { ...place, known }), apis, urls, region);
   const plan = planOf(synthesized);
   listed = plan;
   for (const { arn, policy } of plan.resourcePolicies) gateway.setResourcePolicy(arn, policy);
@@ -147,6 +134,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   progress(`Running ${functions.length} functions, ${sources.length} event sources`);
   const functionsOf = (assembly: string) => planOf(readAssembly(assembly, options.stackName)).functions;
   const controlled = {
+    cleanup: cleanup.move(),
     operator,
     clients,
     apis: [...apis.values()],
@@ -231,7 +219,7 @@ function watch(
       const found = [...functions.values()].find((host) => host.plan.name === metric.dimensions.FunctionName);
       return found && functionTotal(found.counts(), metric);
     },
-    gaugeOf: ({ dimensions, name }) => gateway.queueGauge(dimensions.QueueName ?? "", name),
+    gaugeOf: async ({ dimensions, name }) => gateway.queueGauge(dimensions.QueueName ?? "", name),
     delay,
     compositeAlarms: plan.compositeAlarms,
     now: options.alarmClock ?? Date.now,
@@ -244,7 +232,7 @@ function watch(
 function withLocalAddresses(
   plan: StackPlan,
   apis: ReadonlyMap<string, HttpApi>,
-  urls: ReadonlyMap<string, string>,
+  urls: ReadonlyMap<string, FunctionUrl>,
   region: string,
 ): StackPlan {
   const replaced: readonly (readonly [string, string])[] = [
@@ -252,7 +240,7 @@ function withLocalAddresses(
       const addresses = [executeApiOrigin(id, region), ...domains.map((domain) => `https://${domain}`)];
       return addresses.map((address) => [address, apis.get(logicalId)?.url ?? address] as const);
     }),
-    ...plan.urls.map(({ logicalId, url }) => [url, urls.get(logicalId) ?? url] as const),
+    ...plan.urls.map(({ logicalId, url }) => [url, urls.get(logicalId)?.url ?? url] as const),
   ];
   const localized = (value: string): string =>
     replaced.reduce((text, [address, local]) => text.replaceAll(address, local), value);

@@ -53,13 +53,11 @@ export async function startSystem(
   onAnswered: (exchange: Exchange) => void,
 ): Promise<System> {
   const { system, register } = await startUnregistered(options, sandboxOptions, reports, onAnswered);
-  try {
-    await register();
-    return system;
-  } catch (error) {
-    await system.close();
-    throw error;
-  }
+  await using onFailure = new AsyncDisposableStack();
+  onFailure.defer(system.close);
+  await register();
+  onFailure.move();
+  return system;
 }
 
 /**
@@ -72,62 +70,56 @@ export async function startUnregistered(
   { progress, notice }: Reports,
   onAnswered: (exchange: Exchange) => void,
 ): Promise<{ readonly system: System; readonly register: () => Promise<void> }> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const closeNext of closers.splice(0).reverse()) await closeNext();
-  };
-  try {
-    const tables = startTables(options, closers);
-    const assembly = options.assembly ?? (await synthesizeAside(options.stage, closers, progress));
-    const { template } = readAssembly(assembly, options.stack);
-    progress("Starting the sandbox of the income-data service");
-    const sandboxes = new Map<string, Sandbox>();
-    for (const id of pipelineIds(Object.keys(template.Outputs))) {
-      const sandbox = await startSandbox(sandboxOf(id, sandboxes.size === 0, options, sandboxOptions));
-      closers.push(() => sandbox.close());
-      sandboxes.set(id, sandbox);
-    }
-    const stack = await startStack({
-      assembly,
-      stackName: options.stack,
-      // The local sandbox replaces the stage's provider; the template takes its address as a parameter.
-      parameters: Object.fromEntries(
-        [...sandboxes].map(([id, { baseUrl }]) => [`${id}ProviderBaseUrl`, baseUrl]),
-      ),
-      apiPort: options.apiPort,
-      gatewayPort: options.awsPort,
-      // More processes only start slower on a two-core machine.
-      maximumProcesses: options.maximumProcesses ?? 2,
-      onProgress: progress,
-      onAnswered,
-      onAlarm: ({ state, description }) =>
-        notice(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
-      tables,
-      keep: options.keep,
-      logsDir: options.logs,
-      alarmClock: options.alarmClock,
-      streamRetentionSeconds: options.streamRetentionSeconds,
-      deduplicationSeconds: options.deduplicationSeconds,
-      shortPollMs: options.shortPollMs,
-    });
-    closers.push(() => stack.close());
-    const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-    const pipelines = pipelinesIn(stack.outputs).flatMap((pipeline): Pipeline[] => {
-      const sandbox = sandboxes.get(pipeline.id);
-      return sandbox === undefined
-        ? []
-        : [{ ...pipeline, sandbox, subscribers: registerSubscribers(stack, pipeline) }];
-    });
-    const [first, ...others] = pipelines;
-    if (first === undefined)
-      throw new Error("The assembly has no output SettingsDigest: is it this pipeline's?");
-    const { sandbox, subscribers } = first;
-    const system: System = { sandbox, stack, access, subscribers, pipelines: [first, ...others], close };
-    return { system, register: () => registerAll(system, progress) };
-  } catch (error) {
-    await close();
-    throw error;
+  await using cleanup = new AsyncDisposableStack();
+  const tables = startTables(options, cleanup);
+  const assembly = options.assembly ?? (await synthesizeAside(options.stage, cleanup, progress));
+  const { template } = readAssembly(assembly, options.stack);
+  progress("Starting the sandbox of the income-data service");
+  const sandboxes = new Map<string, Sandbox>();
+  for (const id of pipelineIds(Object.keys(template.Outputs))) {
+    const sandbox = await startSandbox(sandboxOf(id, sandboxes.size === 0, options, sandboxOptions));
+    cleanup.defer(() => sandbox.close());
+    sandboxes.set(id, sandbox);
   }
+  const stack = await startStack({
+    assembly,
+    stackName: options.stack,
+    // The local sandbox replaces the stage's provider; the template takes its address as a parameter.
+    parameters: Object.fromEntries(
+      [...sandboxes].map(([id, { baseUrl }]) => [`${id}ProviderBaseUrl`, baseUrl]),
+    ),
+    apiPort: options.apiPort,
+    gatewayPort: options.awsPort,
+    // More processes only start slower on a two-core machine.
+    maximumProcesses: options.maximumProcesses ?? 2,
+    onProgress: progress,
+    onAnswered,
+    onAlarm: ({ state, description }) =>
+      notice(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
+    tables,
+    keep: options.keep,
+    logsDir: options.logs,
+    alarmClock: options.alarmClock,
+    streamRetentionSeconds: options.streamRetentionSeconds,
+    deduplicationSeconds: options.deduplicationSeconds,
+    shortPollMs: options.shortPollMs,
+  });
+  cleanup.defer(() => stack.close());
+  const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+  const pipelines = pipelinesIn(stack.outputs).flatMap((pipeline): Pipeline[] => {
+    const sandbox = sandboxes.get(pipeline.id);
+    return sandbox === undefined
+      ? []
+      : [{ ...pipeline, sandbox, subscribers: registerSubscribers(stack, pipeline) }];
+  });
+  const [first, ...others] = pipelines;
+  if (first === undefined)
+    throw new Error("The assembly has no output SettingsDigest: is it this pipeline's?");
+  const { sandbox, subscribers } = first;
+  const started = cleanup.move();
+  const close = () => started.disposeAsync();
+  const system: System = { sandbox, stack, access, subscribers, pipelines: [first, ...others], close };
+  return { system, register: () => registerAll(system, progress) };
 }
 
 async function registerAll({ stack, pipelines }: System, progress: Progress): Promise<void> {
@@ -157,12 +149,12 @@ async function register(stack: LocalStack, functionName: string): Promise<void> 
 /** Starts first: the engine takes a second and does not need the assembly. */
 function startTables(
   { engine, keep }: StartOptions,
-  closers: (() => Promise<void>)[],
+  cleanup: AsyncDisposableStack,
 ): Promise<RunningDynamoDb> {
   const starting = startDynamoDb({ keep, ...(engine !== undefined && { engine }) });
   // Nobody awaits it yet; the first failure is the one to report.
   const ended = starting.catch(() => undefined);
-  closers.push(async () => (await ended)?.close());
+  cleanup.defer(async () => (await ended)?.close());
   return starting;
 }
 
@@ -198,11 +190,11 @@ export async function invoke(stack: LocalStack, name: string): Promise<void> {
 
 async function synthesizeAside(
   stage: string,
-  closers: (() => Promise<void>)[],
+  cleanup: AsyncDisposableStack,
   progress: Progress,
 ): Promise<string> {
   progress(`Synthesizing the stack of the stage ${stage}`);
   const directory = await mkdtemp(join(tmpdir(), "income-events-"));
-  closers.push(() => rm(directory, { recursive: true, force: true }));
+  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   return synthesize(stage, directory);
 }

@@ -2,7 +2,7 @@ import type { AlarmPlan, CompositeAlarmPlan, MetricFilterPlan, MetricPlan } from
 import { createMinuteCounts, type MetricRange } from "../gateway/minute-counts.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
 import type { Delay } from "../lambda/delay.ts";
-import { createSamples, embeddedMetricsIn } from "./embedded-metrics.ts";
+import { embeddedMetricsIn } from "./embedded-metrics.ts";
 import { type AlarmStateValue, createMetric, type Metric, stateBy, valuesOf } from "./evaluate.ts";
 import { isGauge } from "./service-metrics.ts";
 
@@ -45,6 +45,8 @@ export type AlarmsOptions = {
 
 export type Alarms = ReturnType<typeof startAlarms>;
 
+/** Milliseconds; CloudWatch keeps the values for 15 days. */
+const keptForDashboards = 3 * 3_600_000;
 /** CloudWatch evaluates alarms once a minute. */
 const evaluatedEvery = 60_000;
 
@@ -52,19 +54,16 @@ export function startAlarms(options: AlarmsOptions) {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();
   const sums = createMinuteCounts(Date.now, 1);
-  const samples = createSamples();
+  /** Watched by alarms, and logged in embedded metric format. */
   const metrics = new Map<string, Metric>();
+  const embedded = new Map<string, Metric>();
   const counted = new Map<string, number>();
   const known = new Map<string, AlarmState>();
   const combined = new Map<string, AlarmStateValue>();
   const begin = now();
   const watched = new Map(alarms.flatMap((alarm) => alarm.metrics.map((metric) => [keyOf(metric), metric])));
 
-  const metricOf = (metric: MetricPlan): Metric => {
-    const found = metrics.get(keyOf(metric)) ?? createMetric(longestLookBack(alarms));
-    metrics.set(keyOf(metric), found);
-    return found;
-  };
+  const metricOf = (metric: MetricPlan) => metricIn(metrics, metric, longestLookBack(alarms));
   const addFreshCounts = (metric: MetricPlan): void => {
     const total = options.totalOf(metric);
     if (total === undefined) return;
@@ -116,7 +115,7 @@ export function startAlarms(options: AlarmsOptions) {
   return {
     onLine: (logGroupName: string, line: string): void => {
       for (const { metric, values } of embeddedMetricsIn(line))
-        samples.add(keyOf(metric), values, Date.now());
+        for (const value of values) metricIn(embedded, metric, keptForDashboards).add(value, Date.now());
       for (const filter of filters) {
         if (filter.logGroupName !== logGroupName) continue;
         const found = valueIn(line, filter);
@@ -134,7 +133,7 @@ export function startAlarms(options: AlarmsOptions) {
     /** Sums of a metric that a filter extracts from lines, or that a service recorded. */
     sums: (metric: MetricPlan, range: MetricRange) => sums.sums(keyOf(metric), range),
     percentiles: (metric: MetricPlan, percent: number, range: MetricRange) =>
-      samples.percentiles(keyOf(metric), percent, range),
+      metricIn(embedded, metric, keptForDashboards).percentiles(percent, range),
     states: evaluate,
     /** Polls the gauges, then evaluates all alarms. */
     refresh,
@@ -172,6 +171,12 @@ function stateOfTerms({ terms }: CompositeAlarmPlan, states: readonly AlarmState
       states.some((each) => each.name === alarm && each.state === state) !== isNegated,
   );
   return isTrue ? "ALARM" : "OK";
+}
+
+function metricIn(metrics: Map<string, Metric>, metric: MetricPlan, keptForMilliseconds: number): Metric {
+  const found = metrics.get(keyOf(metric)) ?? createMetric(keptForMilliseconds);
+  metrics.set(keyOf(metric), found);
+  return found;
 }
 
 function keyOf({ namespace, name, dimensions }: MetricPlan): string {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { MetricPlan } from "../assembly/plan.ts";
-import { beginOf, type MetricRange } from "../gateway/minute-counts.ts";
 import { fieldsOfLine } from "../gateway/operation.ts";
 
 const directive = z.object({
@@ -39,36 +38,4 @@ export function embeddedMetricsIn(line: string): readonly EmbeddedMetric[] {
 
 function pick(fields: Readonly<Record<string, unknown>>, keys: readonly string[]): object {
   return Object.fromEntries(keys.map((key) => [key, fields[key]]));
-}
-
-/** Long enough for local dashboards; CloudWatch keeps the values for 15 days. */
-const keptForMilliseconds = 3 * 3_600_000;
-
-export function createSamples() {
-  const samples = new Map<string, { readonly at: number; readonly value: number }[]>();
-  return {
-    /** @param at milliseconds since 1970 */
-    add: (name: string, values: readonly number[], at: number): void => {
-      const kept = samples.get(name) ?? [];
-      samples.set(name, kept);
-      kept.push(...values.map((value) => ({ at, value })));
-      while (kept[0] !== undefined && kept[0].at <= at - keptForMilliseconds) kept.shift();
-    },
-    /** Percentiles by period start, for periods with values. */
-    percentiles: (
-      name: string,
-      percent: number,
-      { from, to, period }: MetricRange,
-    ): ReadonlyMap<number, number> => {
-      const periods = Map.groupBy(samples.get(name) ?? [], ({ at }) => beginOf(at / 1_000, period));
-      const within = [...periods].filter(([begin]) => begin >= from && begin < to);
-      return new Map(
-        within.flatMap(([begin, some]) => {
-          const sorted = some.map(({ value }) => value).toSorted((one, other) => one - other);
-          const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
-          return value === undefined ? [] : [[begin, value] as const];
-        }),
-      );
-    },
-  };
 }

@@ -1,4 +1,5 @@
-import type { AlarmPlan, AlarmTerm, MetricPlan } from "../assembly/plan.ts";
+import type { AlarmPlan, AlarmTerm, MetricPlan, WatchedMetric } from "../assembly/plan.ts";
+import { beginOf, type MetricRange } from "../gateway/minute-counts.ts";
 
 export type AlarmStateValue = AlarmTerm["state"];
 
@@ -76,19 +77,16 @@ function isBreached({ breaches, threshold, missing }: AlarmPlan, value: number |
   return breaches === "above" ? value >= threshold : value <= threshold;
 }
 
-type Value = { readonly at: number; readonly value: number };
-
-type Statistic = "Sum" | "Maximum";
-
 export type Metric = ReturnType<typeof createMetric>;
 
 /**
- * Values of one metric for as long as an alarm needs them.
+ * Values of one metric for as long as they are needed.
  * @param keptForMilliseconds older values are dropped
  */
 export function createMetric(keptForMilliseconds: number) {
-  const values: Value[] = [];
+  const values: { readonly at: number; readonly value: number }[] = [];
   return {
+    /** @param at milliseconds since 1970 */
     add: (value: number, at: number): void => {
       values.push({ at, value });
       while (values[0] !== undefined && values[0].at <= at - keptForMilliseconds) values.shift();
@@ -97,11 +95,23 @@ export function createMetric(keptForMilliseconds: number) {
      * Statistic of the values after `from`, up to and including `to`, in milliseconds since 1970; undefined if
      * there are none.
      */
-    of: (statistic: Statistic, from: number, to: number): number | undefined => {
+    of: (statistic: WatchedMetric["statistic"], from: number, to: number): number | undefined => {
       const within = values.filter(({ at }) => at > from && at <= to).map(({ value }) => value);
       const [first, ...rest] = within;
       if (first === undefined) return undefined;
       return rest.reduce((one, other) => (statistic === "Sum" ? one + other : Math.max(one, other)), first);
+    },
+    /** Percentiles by period start, for periods with values. */
+    percentiles: (percent: number, { from, to, period }: MetricRange): ReadonlyMap<number, number> => {
+      const periods = Map.groupBy(values, ({ at }) => beginOf(at / 1_000, period));
+      const within = [...periods].filter(([begin]) => begin >= from && begin < to);
+      return new Map(
+        within.flatMap(([begin, some]) => {
+          const sorted = some.map(({ value }) => value).toSorted((one, other) => one - other);
+          const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+          return value === undefined ? [] : [[begin, value] as const];
+        }),
+      );
     },
   };
 }

@@ -82,11 +82,7 @@ async function answerRequest(
   path: string,
   { plan, functions, throttle }: Served,
   gateway: Authorizer,
-): Promise<{
-  readonly answer: Answer;
-  readonly name: string | undefined;
-  readonly route: string | undefined;
-}> {
+) {
   const route = matchRoute(plan.routes, request.method, path);
   const target = route && functions.get(route.plan.function);
   if (route === undefined || target === undefined) {

@@ -1,20 +1,11 @@
 import type { RoutePlan, ThrottlePlan } from "../assembly/plan.ts";
 
-export type MatchedRoute = {
-  readonly plan: RoutePlan;
-  readonly parameters: Readonly<Record<string, string>>;
-};
-
 /**
  * Finds the route of a request. Exact path segments win over `{parameters}`, which win over `{greedy+}`; then
  * the method wins over ANY; `$default` matches the rest.
  * Source: API Gateway developer guide, "Routing API requests".
  */
-export function matchRoute(
-  routes: readonly RoutePlan[],
-  method: string,
-  path: string,
-): MatchedRoute | undefined {
+export function matchRoute(routes: readonly RoutePlan[], method: string, path: string) {
   const candidates = routes.flatMap((plan) => {
     const [wantedMethod = "", wantedPath] = plan.key.split(" ");
     if (wantedPath === undefined) return [{ plan, parameters: {}, rank: "9" }];

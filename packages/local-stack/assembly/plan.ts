@@ -21,21 +21,12 @@ export type QueuePlan = {
   readonly redrive?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number } | undefined;
 };
 
-export type TableDefinition = Pick<
-  CreateTableCommandInput,
-  | "AttributeDefinitions"
-  | "KeySchema"
-  | "GlobalSecondaryIndexes"
-  | "LocalSecondaryIndexes"
-  | "StreamSpecification"
->;
-
 export type TablePlan = {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
   /** Input of CreateTable. */
-  readonly definition: TableDefinition;
+  readonly definition: Omit<CreateTableCommandInput, "TableName">;
   readonly streamArn?: string;
   readonly timeToLiveAttribute?: string | undefined;
 };
@@ -123,9 +114,6 @@ export type RouteThrottle = { readonly ratePerSecond: number; readonly burst: nu
 /** Default throttle of each route, and overrides by route key. */
 export type ThrottlePlan = RouteThrottle & { readonly routes?: Readonly<Record<string, RouteThrottle>> };
 
-/** Access log of the API; the format has `$context.` variables. */
-export type AccessLogPlan = { readonly logGroupName: string; readonly format: string };
-
 export type ApiPlan = {
   readonly logicalId: string;
   readonly id: string;
@@ -134,7 +122,8 @@ export type ApiPlan = {
   readonly domains: readonly string[];
   /** Throttle of the default stage; absent: none. */
   readonly throttle?: ThrottlePlan;
-  readonly accessLog?: AccessLogPlan;
+  /** The format has `$context.` variables. */
+  readonly accessLog?: { readonly logGroupName: string; readonly format: string };
 };
 
 export type UrlPlan = {

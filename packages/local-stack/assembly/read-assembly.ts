@@ -2,18 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { UnrunnableAssemblyError } from "./problems.ts";
-import { parseTemplate, type Template } from "./template.ts";
+import { parseTemplate } from "./template.ts";
 
-export type SynthesizedStack = {
-  /** The assembly directory as given, for messages. */
-  readonly directory: string;
-  readonly name: string;
-  /** Undefined if the stack is region-agnostic. */
-  readonly region: string | undefined;
-  readonly template: Template;
-  /** Absolute path of each file asset (a directory if it is to be zipped), by S3 object key. */
-  readonly assets: ReadonlyMap<string, string>;
-};
+export type SynthesizedStack = ReturnType<typeof stackOf>;
 
 const artifactSchema = z.object({
   type: z.string(),
@@ -80,15 +71,18 @@ function stackOf(
   id: string,
   artifact: Artifact,
   assets: ReadonlyMap<string, string>,
-): SynthesizedStack {
+) {
   const file = join(directory, property(root, id, artifact, "templateFile"));
   const { stackName } = artifact.properties;
   const region = /^aws:\/\/[^/]+\/([a-z0-9-]+)$/.exec(artifact.environment ?? "")?.[1];
   return {
+    /** The assembly directory as given, for messages. */
     directory: root,
     name: typeof stackName === "string" ? stackName : id,
+    /** Undefined if the stack is region-agnostic. */
     region: region === "unknown-region" ? undefined : region,
     template: parseFile(root, file, parseTemplate),
+    /** Absolute path of each file asset (a directory if it is to be zipped), by S3 object key. */
     assets,
   };
 }

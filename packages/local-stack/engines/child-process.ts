@@ -9,12 +9,7 @@ export type EngineCommand = {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** An engine in its own process, which cannot outlive this one. */
-export type EngineProcess = {
-  /** Resolves with the process's last output when it ends. */
-  readonly ended: Promise<string>;
-  stop(): Promise<void>;
-};
+export type EngineProcess = ReturnType<typeof startEngineProcess>;
 
 /**
  * Ends the engine when this process ends, even by SIGKILL: the shell's `read` returns when the pipe closes.
@@ -38,7 +33,7 @@ const lastWordsInCharacters = 2000;
  * Starts a command under the watchdog. It has its own process group, so that Ctrl-C reaches only this
  * process, which decides the order of shutdown.
  */
-export function startEngineProcess(command: EngineCommand): EngineProcess {
+export function startEngineProcess(command: EngineCommand) {
   const child = spawn("/bin/sh", ["-c", watchdog, "engine", command.file, ...command.arguments], {
     cwd: command.directory,
     env: { ...command.environment },
@@ -53,8 +48,9 @@ export function startEngineProcess(command: EngineCommand): EngineProcess {
   // The pipe may close before anything is written to it.
   child.stdin.on("error", () => undefined);
   return {
+    /** Resolves with the process's last output when it ends. */
     ended,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       child.stdin.end();
       await ended;
     },

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { buildApp } from "fauxqs";
 import { z } from "zod";
-import { type EngineClient, summaryOf, withoutConnectionHeaders } from "./engine-client.ts";
+import { type EngineClient, withoutConnectionHeaders } from "./engine-client.ts";
 import { isOfThisRun, newRunSecret, secretHeadersFor, withRunSecret } from "./run-secret.ts";
 
-/** Engine's path for inspecting a queue by name; here it returns a summary. */
-export const queuePath = "/_fauxqs/queues/";
+/** Client of the queue engine, which also reports a queue's messages without receiving them. */
+export type QueueEngine = EngineClient & { summary(queueName: string): QueueSummary | undefined };
 
 /**
  * Starts the engine of queues and objects in this process, on loopback and a free port. A trap: the package's
@@ -21,25 +21,22 @@ export async function startQueuesAndObjects({
   readonly keep?: string | undefined;
   readonly shortPollMs?: number | undefined;
 }) {
-  const kept = keep === undefined ? undefined : await openKeptStores(keep);
-  const app = buildApp({ logger: false, defaultRegion: region, ...(kept && { stores: kept.stores }) });
+  const { stores, closeStores } = await openStores(keep);
+  const app = buildApp({ logger: false, defaultRegion: region, stores });
   const secret = newRunSecret();
   app.addHook("onRequest", async ({ headers }, reply) => {
     if (!isOfThisRun(headers, secret)) return reply.code(403).send();
   });
-  // Without a summary, each inspection would serialize the bodies of all messages.
-  app.addHook("preSerialization", (request, _reply, payload, done) =>
-    done(null, request.url.startsWith(queuePath) ? (summaryOf(payload) ?? payload) : payload),
-  );
   const url = withRunSecret(await app.listen({ host: "127.0.0.1", port: 0 }), secret);
-  const queues = withinProcess(app, url);
+  const summary = (name: string) => summaryOf(stores.sqsStore.inspectQueue(name));
+  const queues = { ...withinProcess(app, url), summary };
   return {
     /** URL of both engines, with the run's secret. */
     url,
     queues: shortPollMs === undefined ? queues : pollingBriefly(queues, shortPollMs),
     close: async (): Promise<void> => {
       await app.close();
-      kept?.close();
+      closeStores();
     },
   };
 }
@@ -67,7 +64,7 @@ function withinProcess(app: ReturnType<typeof buildApp>, url: string): EngineCli
 const shortPoll = /"WaitTimeSeconds":[1-4](?=[,}])/;
 
 /** Ends long polls of up to four seconds sooner. The engine is one server, so a short poll misses no message. */
-function pollingBriefly(queues: EngineClient, milliseconds: number): EngineClient {
+function pollingBriefly(queues: QueueEngine, milliseconds: number): QueueEngine {
   const send: EngineClient["send"] = async (request) => {
     const text = request.body.toString();
     if (request.headers["x-amz-target"] !== "AmazonSQS.ReceiveMessage" || !shortPoll.test(text))
@@ -101,12 +98,10 @@ const modules = {
 } as const;
 
 /**
- * Opens stores that save each change to a file. A trap: the engine's own way, `startFauxqs`, listens on all
- * interfaces.
+ * Opens stores, which save each change to a file if a directory is given. A trap: the engine's own way,
+ * `startFauxqs`, listens on all interfaces.
  */
-async function openKeptStores(
-  directory: string,
-): Promise<{ readonly stores: Stores; readonly close: () => void }> {
+async function openStores(directory: string | undefined) {
   const load = <Shape>([file, schema]: readonly [string, z.ZodType<Shape>]) =>
     import(new URL(file, import.meta.resolve("fauxqs")).href).then((module: unknown) =>
       schema.parse({ ...Object(module) }),
@@ -114,8 +109,9 @@ async function openKeptStores(
   const { SqsStore } = await load(modules.sqs);
   const { SnsStore } = await load(modules.sns);
   const { S3Store } = await load(modules.s3);
-  const { PersistenceManager } = await load(modules.kept);
   const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
+  if (directory === undefined) return { stores, closeStores: () => undefined };
+  const { PersistenceManager } = await load(modules.kept);
   const persistence = new PersistenceManager(directory);
   const makeReady = persistence.db.prepare(
     "UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?",
@@ -127,5 +123,36 @@ async function openKeptStores(
   persistence.load(stores.sqsStore, stores.snsStore, stores.s3Store);
   const persistent: readonly Persistent[] = [...Object.values(stores), ...stores.sqsStore.allQueues()];
   for (const store of persistent) store.persistence = persistence;
-  return { stores, close: () => persistence.close() };
+  return { stores, closeStores: () => persistence.close() };
+}
+
+type Inspected = ReturnType<Stores["sqsStore"]["inspectQueue"]>;
+type QueueSummary = NonNullable<ReturnType<typeof summaryOf>>;
+
+/**
+ * A message of a standard queue that was received this often moves to the back of the queue and no longer
+ * counts for its age, even with a redrive policy. FIFO queues keep their order.
+ * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS", ApproximateAgeOfOldestMessage.
+ */
+const receivesUntilIgnored = 3;
+
+/** Number of messages by visibility, and the time at which the oldest that counts for its age was sent. */
+function summaryOf(queue: Inspected) {
+  if (queue === undefined) return undefined;
+  const { ready, delayed, inflight } = queue.messages;
+  const receives = queue.name.endsWith(".fifo") ? Number.POSITIVE_INFINITY : receivesUntilIgnored;
+  // Messages in flight and delayed messages count too.
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const messages of [ready, delayed, inflight.map(({ message }) => message)]) {
+    for (const { sentTimestamp, approximateReceiveCount } of messages) {
+      if (approximateReceiveCount < receives) oldest = Math.min(oldest, sentTimestamp);
+    }
+  }
+  return {
+    ready: ready.length,
+    delayed: delayed.length,
+    inflight: inflight.length,
+    /** Milliseconds since 1970; undefined if no message counts. */
+    oldestSent: Number.isFinite(oldest) ? oldest : undefined,
+  };
 }

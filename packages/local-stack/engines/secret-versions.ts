@@ -1,17 +1,22 @@
+import { z } from "zod";
 import { invalid, notFound, SecretsError } from "./secrets-error.ts";
 
-export type Version = {
-  readonly id: string;
-  readonly value: string;
-  readonly created: Date;
-  readonly stages: Set<string>;
-};
-export type Secret = {
-  readonly arn: string;
-  readonly name: string;
-  readonly created: Date;
-  readonly versions: Map<string, Version>;
-};
+/** A secret, as it is kept between starts. */
+export const keptSecret = z.object({
+  arn: z.string(),
+  name: z.string(),
+  created: z.coerce.date(),
+  versions: z.array(
+    z.object({
+      id: z.string(),
+      value: z.string(),
+      created: z.coerce.date(),
+      stages: z.array(z.string()),
+    }),
+  ),
+});
+export type Secret = z.output<typeof keptSecret>;
+type Version = Secret["versions"][number];
 
 export const current = "AWSCURRENT";
 const previous = "AWSPREVIOUS";
@@ -22,9 +27,9 @@ export function addVersion(
   { id, value, created }: Omit<Version, "stages">,
   stages: readonly string[],
 ): Version {
-  const version: Version = { id, value, created, stages: new Set() };
-  const isFirst = secret.versions.size === 0;
-  secret.versions.set(id, version);
+  const version: Version = { id, value, created, stages: [] };
+  const isFirst = secret.versions.length === 0;
+  secret.versions.push(version);
   for (const label of isFirst ? new Set([current, ...stages]) : stages) moveLabel(secret, label, version);
   return version;
 }
@@ -37,9 +42,9 @@ export function readVersion(secret: Secret, id: string | undefined, label: strin
       throw notFound(`the specified secret value for staging label: ${label ?? current}`);
     return version;
   }
-  const version = secret.versions.get(id);
+  const version = versionOf(secret, id);
   if (version === undefined) throw notFound(`the specified secret value for VersionId: ${id}`);
-  if (label !== undefined && !version.stages.has(label)) {
+  if (label !== undefined && !version.stages.includes(label)) {
     throw new SecretsError(
       "InvalidRequestException",
       "You provided a VersionStage that is not associated to the provided VersionId.",
@@ -59,7 +64,7 @@ export function updateStage(
   removeFrom: string | undefined,
 ): void {
   const holder = labelled(secret, label);
-  const target = moveTo === undefined ? undefined : secret.versions.get(moveTo);
+  const target = moveTo === undefined ? undefined : versionOf(secret, moveTo);
   if (moveTo !== undefined && target === undefined)
     throw notFound(`the specified secret value for VersionId: ${moveTo}`);
   if (removeFrom !== undefined && removeFrom !== holder?.id) {
@@ -76,7 +81,7 @@ export function updateStage(
         `You can only move staging label ${current} to a different secret version. It can't be completely removed.`,
       );
     }
-    holder.stages.delete(label);
+    removeLabel(holder, label);
     return;
   }
   if (holder !== undefined && holder !== target && removeFrom === undefined) {
@@ -94,13 +99,21 @@ export function updateStage(
 function moveLabel(secret: Secret, label: string, target: Version): void {
   const holder = labelled(secret, label);
   if (holder === target) return;
-  holder?.stages.delete(label);
-  target.stages.add(label);
+  if (holder !== undefined) removeLabel(holder, label);
+  target.stages.push(label);
   if (label === current && holder !== undefined) moveLabel(secret, previous, holder);
 }
 
-export function labelled(secret: Secret, label: string): Version | undefined {
-  return [...secret.versions.values()].find(({ stages }) => stages.has(label));
+function removeLabel(version: Version, label: string): void {
+  version.stages = version.stages.filter((each) => each !== label);
+}
+
+export function labelled({ versions }: Secret, label: string): Version | undefined {
+  return versions.find(({ stages }) => stages.includes(label));
+}
+
+export function versionOf({ versions }: Secret, id: string): Version | undefined {
+  return versions.find((version) => version.id === id);
 }
 
 /** Describes a version without its value. */

@@ -20,13 +20,6 @@ export function notFound(what: string): SecretsError {
   return new SecretsError("ResourceNotFoundException", `Secrets Manager can't find ${what}.`);
 }
 
-export function versionExists(id: string): SecretsError {
-  return new SecretsError(
-    "ResourceExistsException",
-    `The version ${id} already exists with another value: a version can't be changed, only a new one created.`,
-  );
-}
-
 export function invalid(message: string): SecretsError {
   return new SecretsError("InvalidParameterException", message);
 }

@@ -7,12 +7,14 @@ import {
   addVersion,
   current,
   describeVersion,
+  keptSecret,
   labelled,
   readVersion,
   type Secret,
   updateStage,
+  versionOf,
 } from "./secret-versions.ts";
-import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
+import { notFound, SecretsError } from "./secrets-error.ts";
 
 export type SecretsEngine = ReturnType<typeof createSecretsEngine>;
 
@@ -63,8 +65,13 @@ const inputs = {
  */
 export function createSecretsEngine(options: SecretsEngineOptions) {
   const now = options.now ?? (() => new Date());
-  const secrets = new Map(loadSecrets(options.kept?.load()).map((secret) => [secret.name, secret]));
-  const keep = () => options.kept?.save(secretsToKeep([...secrets.values()]));
+  const secrets = new Map(
+    z
+      .array(keptSecret)
+      .parse(options.kept?.load() ?? [])
+      .map((secret) => [secret.name, secret]),
+  );
+  const keep = () => options.kept?.save([...secrets.values()]);
 
   function create(name: string, secretString: string | undefined, token: string | undefined): Secret {
     if (secrets.has(name)) {
@@ -72,7 +79,7 @@ export function createSecretsEngine(options: SecretsEngineOptions) {
     }
     const suffix = randomBytes(3).toString("hex");
     const arn = `arn:aws:secretsmanager:${options.region}:${options.account}:secret:${name}-${suffix}`;
-    const secret: Secret = { arn, name, created: now(), versions: new Map() };
+    const secret: Secret = { arn, name, created: now(), versions: [] };
     secrets.set(name, secret);
     if (secretString !== undefined) {
       addVersion(secret, { id: token ?? randomUUID(), value: secretString, created: now() }, [current]);
@@ -106,8 +113,13 @@ export function createSecretsEngine(options: SecretsEngineOptions) {
       const request = parse(inputs.PutSecretValue, input);
       const secret = find(request.SecretId);
       const id = request.ClientRequestToken ?? randomUUID();
-      const existing = secret.versions.get(id);
-      if (existing !== undefined && existing.value !== request.SecretString) throw versionExists(id);
+      const existing = versionOf(secret, id);
+      if (existing !== undefined && existing.value !== request.SecretString) {
+        throw new SecretsError(
+          "ResourceExistsException",
+          `The version ${id} already exists with another value: a version can't be changed, only a new one created.`,
+        );
+      }
       const added = { id, value: request.SecretString, created: now() };
       const version = existing ?? addVersion(secret, added, request.VersionStages ?? [current]);
       return describeVersion(secret, version);
@@ -120,7 +132,7 @@ export function createSecretsEngine(options: SecretsEngineOptions) {
     },
     DescribeSecret: (input) => {
       const secret = find(parse(inputs.DescribeSecret, input).SecretId);
-      const versions = [...secret.versions.values()].filter(({ stages }) => stages.size > 0);
+      const versions = secret.versions.filter(({ stages }) => stages.length > 0);
       return {
         ARN: secret.arn,
         Name: secret.name,
@@ -186,37 +198,4 @@ function parse<Shape>(schema: z.ZodType<Shape>, input: unknown): Shape {
 
 function seconds(date: Date): number {
   return date.getTime() / 1000;
-}
-
-const keptSecrets = z.array(
-  z.object({
-    arn: z.string(),
-    name: z.string(),
-    created: z.coerce.date(),
-    versions: z.array(
-      z.object({
-        id: z.string(),
-        value: z.string(),
-        created: z.coerce.date(),
-        stages: z.array(z.string()),
-      }),
-    ),
-  }),
-);
-
-function secretsToKeep(secrets: readonly Secret[]): z.input<typeof keptSecrets> {
-  return secrets.map(({ versions, ...secret }) => ({
-    ...secret,
-    versions: [...versions.values()].map(({ stages, ...version }) => ({ ...version, stages: [...stages] })),
-  }));
-}
-
-/** @param value undefined if nothing was saved */
-function loadSecrets(value: unknown): readonly Secret[] {
-  return keptSecrets.parse(value ?? []).map(({ versions, ...secret }) => ({
-    ...secret,
-    versions: new Map(
-      versions.map(({ stages, ...version }) => [version.id, { ...version, stages: new Set(stages) }]),
-    ),
-  }));
 }

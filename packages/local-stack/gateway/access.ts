@@ -6,6 +6,9 @@ import type { Call, Denial, Principal } from "./types.ts";
 
 export type AccessBook = ReturnType<typeof createAccessBook>;
 
+/** A registered caller, or a service, which has neither an ARN nor policies. */
+type Caller = Pick<Principal, "name" | "policies"> & Partial<Pick<Principal, "arn">>;
+
 /** The gateway stands for AWS's TLS endpoints, so every call counts as sent over TLS. */
 const standingContext = { "aws:SecureTransport": "true" } as const;
 
@@ -18,42 +21,31 @@ export function createAccessBook() {
   const needed = new Map<string, Set<string>>();
   let lastCallId = 0;
 
-  function evaluate(
-    caller: Principal | string,
-    need: Need,
-    context: RequestContext = need.context ?? {},
-  ): Decision {
-    if (typeof caller !== "string" && caller.policies === "all") {
-      return { allowed: true, reason: `${caller.name} may do everything` };
-    }
-    const signer = typeof caller === "string" ? {} : { "aws:PrincipalArn": caller.arn };
+  function evaluate({ name, arn, policies }: Caller, need: Need): Decision {
+    if (policies === "all") return { allowed: true, reason: `${name} may do everything` };
+    const signer = arn === undefined ? {} : { "aws:PrincipalArn": arn };
     const decision = decide(
       {
-        principal: typeof caller === "string" ? caller : caller.arn,
+        principal: arn ?? name,
         action: need.action,
         resource: need.resource,
-        context: { ...standingContext, ...signer, ...context },
+        context: { ...standingContext, ...signer, ...need.context },
       },
-      typeof caller === "string" || caller.policies === "all" ? [] : caller.policies,
+      policies,
       resourcePolicies.get(policyHolder(need.resource)),
     );
-    if (typeof caller !== "string") note(caller, neededFor(need, decision.allowing ?? []));
+    if (arn !== undefined) note(name, neededFor(need, decision.allowing ?? []));
     return decision;
   }
 
-  function note({ name }: Principal, grant: Grant | undefined): void {
+  function note(name: string, grant: Grant | undefined): void {
     if (grant === undefined) return;
     const known = needed.get(name) ?? new Set();
     needed.set(name, known.add(keyOf(grant)));
   }
 
-  function record(caller: Principal | string, need: Need, decision: Decision): Denial {
-    const denial = {
-      principal: typeof caller === "string" ? caller : caller.name,
-      action: need.action,
-      resource: need.resource,
-      reason: decision.reason,
-    };
+  function record({ name }: Caller, { action, resource }: Need, { reason }: Decision): Denial {
+    const denial = { principal: name, action, resource, reason };
     denied.push(denial);
     return denial;
   }
@@ -104,10 +96,11 @@ export function createAccessBook() {
      * @param name a registered name, or a service such as `events.amazonaws.com`
      * @param context condition keys, for example `{"aws:SourceArn": ruleArn}`; aws:SecureTransport is "true"
      */
-    authorize: (name: string, action: string, resource: string, context?: RequestContext): Decision => {
-      const caller = byName.get(name) ?? name;
-      const decision = evaluate(caller, { action, resource }, context);
-      if (!decision.allowed) record(caller, { action, resource }, decision);
+    authorize: (name: string, action: string, resource: string, context: RequestContext = {}): Decision => {
+      const caller = byName.get(name) ?? { name, policies: [] };
+      const need = { action, resource, context };
+      const decision = evaluate(caller, need);
+      if (!decision.allowed) record(caller, need, decision);
       return decision;
     },
     /** Permissions of a caller's own policies, and whether a call so far was allowed by each alone. */

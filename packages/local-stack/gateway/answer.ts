@@ -42,6 +42,13 @@ export function jsonAnswer(status: number, content: unknown, headers: OutgoingHt
   };
 }
 
+/** Changes the body of a successful answer. */
+export function rewrite(answer: Answer, change: ((body: string) => string) | undefined): Answer {
+  if (change === undefined || answer.status !== 200) return answer;
+  const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
+  return { status: 200, headers, body: Buffer.from(change(answer.body.toString())) };
+}
+
 export function accessDenied(service: Service | undefined, message: string): Fault {
   switch (service) {
     case "s3":

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { EngineClient } from "../engines/engine-client.ts";
+import { askQueue, type EngineClient } from "../engines/engine-client.ts";
 import { asksForTags, tagContext } from "../iam/policy.ts";
 import type { AccessBook } from "./access.ts";
 import { accessDenied } from "./answer.ts";
@@ -154,11 +154,8 @@ async function withQueueTags(
 async function tagsOf(arn: string, sqs: EngineClient): Promise<Readonly<Record<string, string>>> {
   const [account, name] = arn.split(":").slice(4);
   if (name === undefined) return {};
-  const answer = await sqs.send({
-    method: "POST",
-    target: "/",
-    headers: { "content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.ListQueueTags" },
-    body: Buffer.from(JSON.stringify({ QueueUrl: `http://queues.invalid/${account}/${name}` })),
+  const answer = await askQueue(sqs, "ListQueueTags", {
+    QueueUrl: `http://queues.invalid/${account}/${name}`,
   });
   if (answer.status !== 200) return {};
   const tags = asObject(parseJsonObject(answer.body.toString()).Tags);

@@ -3,6 +3,7 @@ import type { MetricPlan } from "../assembly/plan.ts";
 import type { Answer } from "../http-server.ts";
 import { jsonAnswer } from "./answer.ts";
 import {
+  asList,
   asObject,
   asString,
   checkInputs,
@@ -60,7 +61,7 @@ export async function cloudWatchAnswer(
     return jsonAnswer(200, { MetricAlarms: wanted.map(described), CompositeAlarms: [] });
   }
   const range = { from: Number(input.StartTime), to: Number(input.EndTime) };
-  const results = queriesOf(input).map(async (query) => {
+  const results = queriesOf(input).map((query) => {
     const { id, period } = query;
     const ofCounted = ({ counted, percent }: Extract<Query, { readonly counted: MetricPlan }>) =>
       percent === undefined
@@ -69,7 +70,7 @@ export async function cloudWatchAnswer(
     const values = [
       ...("counted" in query
         ? (ofCounted(query) ?? [])
-        : await queueMetrics.values(query.queueName, query.metric, { ...range, period })),
+        : queueMetrics.values(query.queueName, query.metric, { ...range, period })),
     ];
     if (input.ScanBy !== "TimestampAscending") values.reverse();
     return {
@@ -80,7 +81,7 @@ export async function cloudWatchAnswer(
       Values: values.map(([, value]) => value),
     };
   });
-  return jsonAnswer(200, { MetricDataResults: await Promise.all(results), Messages: [] });
+  return jsonAnswer(200, { MetricDataResults: results, Messages: [] });
 }
 
 function isWanted({ name, state }: AlarmState, { AlarmNamePrefix, AlarmNames, StateValue }: JsonObject) {
@@ -108,12 +109,11 @@ function described(alarm: AlarmState) {
 }
 
 function queriesOf({ MetricDataQueries }: JsonObject): readonly Query[] {
-  const queries: readonly unknown[] = Array.isArray(MetricDataQueries) ? MetricDataQueries : [];
-  return queries.map((entry) => {
+  return asList(MetricDataQueries).map((entry) => {
     const { Id, MetricStat } = asObject(entry);
     const { Metric, Period, Stat } = asObject(MetricStat);
     const { Namespace, MetricName, Dimensions } = asObject(Metric);
-    const [dimension, ...others]: readonly unknown[] = Array.isArray(Dimensions) ? Dimensions : [];
+    const [dimension, ...others] = asList(Dimensions);
     const { Name, Value } = asObject(dimension);
     const of = { id: asString(Id), period: Number(Period) };
     const namespace = asString(Namespace);

@@ -1,9 +1,14 @@
-import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "../engines/engine-client.ts";
+import {
+  askQueue,
+  type EngineClient,
+  type EngineRequest,
+  withoutConnectionHeaders,
+} from "../engines/engine-client.ts";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { SecretsError } from "../engines/secrets-error.ts";
 import type { Answer } from "../http-server.ts";
 import type { AccessBook } from "./access.ts";
-import { accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
+import { accessDenied, errorAnswer, jsonAnswer, rewrite } from "./answer.ts";
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";
 import { cloudFormationAnswer, type StackListing } from "./cloudformation.ts";
 import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
@@ -11,7 +16,7 @@ import type { IdentifyContext } from "./identify.ts";
 import { type Deduplication, type InFlightLimit, type MessageTraces, messageFault } from "./in-flight.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
 import { type LogsEngine, logsAnswer } from "./logs/logs.ts";
-import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
+import { asList, asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import { stsAnswer } from "./sts.ts";
 import type { CapacityBook } from "./tables/capacity.ts";
 import type { RunStatements } from "./tables/run-statements.ts";
@@ -83,36 +88,23 @@ async function forwardToQueue(call: AuthorizedRequest, context: ForwardContext):
   const fault = messageFault(operation, body);
   if (fault !== undefined) return errorAnswer("sqs", fault);
   const isReceive = operation.action === "sqs:ReceiveMessage";
-  const refused = isReceive ? await inFlight.refusal(body, () => countInFlight(call, context)) : undefined;
+  const refused = isReceive
+    ? await inFlight.refusal(body, () => countInFlight(body, engines.sqs))
+    : undefined;
   if (refused !== undefined) return refused;
   const outgoing = deduplication?.forEngine(operation, body) ?? body;
   const answer = await engines.sqs.send(engineRequest({ ...call, body: outgoing }, context));
   traces.onSent(operation, message, answer);
-  if (!isReceive || answer.status !== 200) return rewrite(operation, answer);
+  if (!isReceive || answer.status !== 200) return rewrite(answer, operation.rewriteAnswer);
   inFlight.onReceived(body, answer);
-  return rewrite(
-    { rewriteAnswer: (text) => traces.withTraces(deduplication?.forCaller(text) ?? text) },
-    answer,
-  );
+  return rewrite(answer, (text) => traces.withTraces(deduplication?.forCaller(text) ?? text));
 }
 
-async function countInFlight(call: AuthorizedRequest, context: ForwardContext): Promise<number> {
+async function countInFlight(body: Buffer, sqs: EngineClient): Promise<number> {
   const name = "ApproximateNumberOfMessagesNotVisible";
-  const { QueueUrl } = parseJsonObject(call.body.toString());
-  const answer = await callQueue("GetQueueAttributes", { QueueUrl, AttributeNames: [name] }, call, context);
+  const { QueueUrl } = parseJsonObject(body.toString());
+  const answer = await askQueue(sqs, "GetQueueAttributes", { QueueUrl, AttributeNames: [name] });
   return Number(asObject(parseJsonObject(answer.body.toString()).Attributes)[name] ?? 0);
-}
-
-/** Calls the queue engine for the gateway's own needs. */
-function callQueue(
-  operation: string,
-  input: JsonObject,
-  call: AuthorizedRequest,
-  context: ForwardContext,
-): Promise<Answer> {
-  const outgoing = engineRequest({ ...call, body: Buffer.from(JSON.stringify(input)) }, context);
-  const headers = { ...outgoing.headers, "x-amz-target": `AmazonSQS.${operation}` };
-  return context.engines.sqs.send({ ...outgoing, headers });
 }
 
 async function forwardToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
@@ -121,12 +113,12 @@ async function forwardToTable(call: AuthorizedRequest, context: ForwardContext):
   const count = (units: Capacity) => counted?.add(caller.name, operation.action, units);
   if (operation.action === batchAction) {
     const send = () => sendToTable(call, context);
-    return rewrite(operation, await context.runStatements(body, send, counted && count));
+    return rewrite(await context.runStatements(body, send, counted && count), operation.rewriteAnswer);
   }
   const outgoing = counted === undefined ? body : Buffer.from(counted.asking(body.toString()));
   const answer = await sendToTable({ ...call, body: outgoing }, context);
   if (counted !== undefined) count(counted.unitsOf(operation.action, answer));
-  return rewrite(operation, answer);
+  return rewrite(answer, operation.rewriteAnswer);
 }
 
 function sendToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
@@ -176,12 +168,6 @@ function scopedTo(region: string, authorization: string): string {
   return authorization.replace(/(Credential=[^/]+\/[^/]+\/)[^/]+/, `$1${region}`);
 }
 
-function rewrite({ rewriteAnswer }: Pick<Operation, "rewriteAnswer">, answer: Answer): Answer {
-  if (rewriteAnswer === undefined || answer.status !== 200) return answer;
-  const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
-  return { status: 200, headers, body: Buffer.from(rewriteAnswer(answer.body.toString())) };
-}
-
 /** Returns 403 instead of 404 to callers that cannot list the bucket. Source: S3 API reference, GetObject. */
 function concealMissingObject(
   operation: Operation,
@@ -215,26 +201,21 @@ function secretsAnswer(operation: Operation, body: Buffer, secrets: SecretsEngin
 export async function giveBack(
   call: AuthorizedRequest,
   answer: Answer,
-  context: ForwardContext,
+  sqs: EngineClient,
 ): Promise<string | undefined> {
   if (call.operation.action !== "sqs:ReceiveMessage" || answer.status !== 200) return undefined;
   const { Messages: messages } = parseJsonObject(answer.body.toString());
-  const entries = (Array.isArray(messages) ? messages : []).map((message: unknown, index) => ({
+  const entries = asList(messages).map((message, index) => ({
     Id: String(index),
     ReceiptHandle: asObject(message).ReceiptHandle,
     VisibilityTimeout: 0,
   }));
   if (entries.length === 0) return undefined;
   const { QueueUrl } = parseJsonObject(call.body.toString());
-  const given = await callQueue(
-    "ChangeMessageVisibilityBatch",
-    { QueueUrl, Entries: entries },
-    call,
-    context,
-  );
+  const given = await askQueue(sqs, "ChangeMessageVisibilityBatch", { QueueUrl, Entries: entries });
   const { Failed: failed } =
     given.status === 200 ? parseJsonObject(given.body.toString()) : { Failed: entries };
-  const left = Array.isArray(failed) ? failed.length : 0;
+  const left = asList(failed).length;
   if (left === 0) return undefined;
   return `${left} of ${entries.length} messages of ${asString(QueueUrl)} could not be given back: ${given.body}`;
 }

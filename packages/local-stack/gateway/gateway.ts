@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createEngineClient, type EngineClient } from "../engines/engine-client.ts";
+import { createEngineClient } from "../engines/engine-client.ts";
+import type { QueueEngine } from "../engines/queues-and-objects.ts";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { type Answer, bodyOf, closeServer, keepAliveTimeout, listen, writeAnswer } from "../http-server.ts";
 import { createAccessBook } from "./access.ts";
@@ -42,7 +43,7 @@ export type GatewayOptions = {
   readonly region: string;
   readonly account: string;
   readonly dynamodbUrl: string;
-  readonly queues: EngineClient;
+  readonly queues: QueueEngine;
   readonly s3Url: string;
   readonly secrets: SecretsEngine;
   /** Absent: there are no functions. */
@@ -101,7 +102,7 @@ export async function startGateway(options: GatewayOptions) {
     runStatements: createStatementRunner((name, input) => askTable(engines.dynamodb, name, input)),
     monitoring: {
       alarms: options.alarms ?? (() => undefined),
-      queueMetrics: createQueueMetrics(engines.sqs, Date.now),
+      queueMetrics: createQueueMetrics(options.queues, Date.now),
     },
     logs: options.logs ?? { groups: () => [] },
     stack: options.stack ?? (() => undefined),
@@ -186,7 +187,7 @@ async function answerRequest(
   if (isRefusal(after)) return refuse(reply, after);
   if (before === "cut" || after === "cut") return cut(response, answer);
   if (!response.destroyed) return writeAnswer(response, answer);
-  const problem = await giveBack(authorized, answer, context);
+  const problem = await giveBack(authorized, answer, context.engines.sqs);
   if (problem !== undefined) context.onProblem(problem);
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Answer } from "../http-server.ts";
 import { errorAnswer, jsonAnswer } from "./answer.ts";
-import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
+import { asList, asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import type { Fault } from "./types.ts";
 
 export type InFlightLimit = ReturnType<typeof createInFlightLimit>;
@@ -36,9 +36,9 @@ export function createInFlightLimit(limit: number) {
       return errorAnswer("sqs", { status: 403, errorType: "OverLimit", message });
     },
     onReceived: (body: Buffer, answer: Answer): void => {
-      const { Messages: messages } = parseJsonObject(answer.body.toString());
+      const { length } = asList(parseJsonObject(answer.body.toString()).Messages);
       const queue = asString(parseJsonObject(body.toString()).QueueUrl);
-      if (Array.isArray(messages)) received.set(queue, (received.get(queue) ?? 0) + messages.length);
+      received.set(queue, (received.get(queue) ?? 0) + length);
     },
   };
 }
@@ -142,7 +142,7 @@ export function createMessageTraces() {
       const isSend = action === "sqs:SendMessage" || action === "sqs:SendMessageBatch";
       if (!isSend || status !== 200 || typeof trace !== "string") return;
       const { MessageId: id, Successful: entries } = parseJsonObject(body.toString());
-      const ids = [id, ...(Array.isArray(entries) ? entries : []).map((entry) => asObject(entry).MessageId)];
+      const ids = [id, ...asList(entries).map((entry) => asObject(entry).MessageId)];
       for (const each of ids) if (typeof each === "string") traces.set(each, trace);
       for (const oldest of traces.keys()) {
         if (traces.size <= mostKept) break;

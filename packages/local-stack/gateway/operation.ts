@@ -63,6 +63,11 @@ export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** Returns a list's elements; empty if the value is not a list. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 export function asString(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

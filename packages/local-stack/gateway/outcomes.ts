@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Answer, writeAnswer } from "../http-server.ts";
-import { errorAnswer, jsonAnswer } from "./answer.ts";
+import { errorAnswer, jsonAnswer, rewrite } from "./answer.ts";
 import type { Detour, Fault, Outcome, Service } from "./types.ts";
 
 /** An outcome that replaces the service's answer. */
@@ -39,7 +39,5 @@ export async function forwardBy(
   let answer = jsonAnswer(200, {});
   for (let sent = 0; sent < times; sent += 1) answer = await send(outgoing);
   if (delayAnswerMs > 0) await wait(delayAnswerMs);
-  if (changed === undefined || answer.status !== 200) return answer;
-  const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
-  return { status: 200, headers, body: Buffer.from(changed(answer.body.toString())) };
+  return rewrite(answer, changed);
 }

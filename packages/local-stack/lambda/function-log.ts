@@ -8,8 +8,6 @@ import { isOfLevel } from "./log-level.ts";
 const keptLines = 10_000;
 const pageLines = 500;
 
-export type FunctionLog = ReturnType<typeof createFunctionLog>;
-
 export type LogDestination = {
   /** Directory in which `<function>.log` is overwritten; absent: in memory only. */
   readonly directory?: string | undefined;

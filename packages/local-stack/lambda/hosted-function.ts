@@ -18,14 +18,7 @@ export type Outcome = InvocationOutcome | { readonly kind: "throttled" };
 
 export type HostedFunction = ReturnType<typeof hostFunction>;
 
-export type FunctionCounts = {
-  readonly invocations: number;
-  readonly errors: number;
-  readonly throttles: number;
-  readonly coldStarts: number;
-  readonly running: number;
-  readonly peak: number;
-};
+export type FunctionCounts = ReturnType<HostedFunction["counts"]>;
 
 /** Code of a function; role, log group and concurrency stay as first hosted. */
 export type Codes = readonly [FunctionPlan, ...FunctionPlan[]];
@@ -160,7 +153,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions) {
       const held = await Promise.all(served.flatMap(({ idle }) => idle.map((each) => each.measureMemory())));
       return held.filter((each) => each !== undefined);
     },
-    counts: (): FunctionCounts => ({ ...counts, running: counts.running - waiting.length }),
+    counts: () => ({ ...counts, running: counts.running - waiting.length }),
     initErrors: (): readonly string[] => [...initErrors],
     close: async (): Promise<void> => {
       isClosed = true;

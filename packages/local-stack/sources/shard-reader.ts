@@ -19,13 +19,9 @@ export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
   /** Records read while disabled wait: reading at once preserves the time of their writing. */
   readonly isEnabled: () => boolean;
   readonly onProblem: (message: string) => void;
-  /** Last processed record, if an earlier start saved it. */
-  readonly kept?: KeptPosition | undefined;
-};
-
-export type KeptPosition = {
-  readonly load: () => string | undefined;
-  readonly save: (sequenceNumber: string) => void;
+  /** Sequence number of the last record that an earlier start processed. */
+  readonly lastProcessed: string | undefined;
+  readonly onProcessed: (sequenceNumber: string) => void;
 };
 
 /**
@@ -48,7 +44,7 @@ export function readShard(options: ShardReaderOptions) {
   const hurry = createWakeUp();
   let pending: StreamRecord[] = [];
   let gatheringSince = 0;
-  let lastRead = options.kept?.load();
+  let lastRead = options.lastProcessed;
   let passesStarted = 0;
   let emptyPass = 0;
   let waiters: { readonly pass: number; readonly resolve: () => void }[] = [];
@@ -95,7 +91,7 @@ export function readShard(options: ShardReaderOptions) {
       if (!isFull && !isDue) return;
       await runStreamBatch(batch, options);
       const done = batch.at(-1)?.dynamodb.SequenceNumber;
-      if (!signal.aborted && done !== undefined) options.kept?.save(done);
+      if (!signal.aborted && done !== undefined) options.onProcessed(done);
       pending = pending.slice(batch.length);
       gatheringSince = Date.now();
     }

@@ -16,7 +16,7 @@ export type BatchRunner = {
   readonly retentionSeconds: number;
   readonly onMeasured?: (name: SourceMetricName, value: number) => void;
   /** Handles discarded records; must not reject. */
-  readonly giveUp: (givenUp: Omit<GivenUp, "shardId" | "functionArn" | "now">) => Promise<void>;
+  readonly giveUp: (givenUp: GivenUp) => Promise<void>;
 };
 
 type Segment = { readonly records: readonly StreamRecord[]; readonly failures: number };
@@ -102,14 +102,14 @@ function backOff(failures: number): number {
   return Math.min(longestBackOff, 50 * 2 ** failures);
 }
 
+/** Records that are not tried again. */
 export type GivenUp = {
   readonly records: readonly StreamRecord[];
-  readonly shardId: string;
   readonly condition: "RetryAttemptsExhausted" | "RecordAgeExpired";
   readonly invocations: number;
-  readonly functionArn: string;
-  readonly now: Date;
 };
+
+type Discarded = GivenUp & { readonly shardId: string; readonly functionArn: string; readonly now: Date };
 
 /**
  * Puts the invocation record of a discarded batch into the mapping's bucket, including the whole batch.
@@ -119,13 +119,13 @@ export async function putInvocationRecord(
   s3: S3Client,
   plan: StreamSourcePlan,
   bucket: string,
-  givenUp: GivenUp,
+  discarded: Discarded,
 ): Promise<void> {
   await s3.send(
     new PutObjectCommand({
       Bucket: bucket,
-      Key: objectKey(plan.id, givenUp.shardId, givenUp.now),
-      Body: JSON.stringify(invocationRecord(plan, givenUp)),
+      Key: objectKey(plan.id, discarded.shardId, discarded.now),
+      Body: JSON.stringify(invocationRecord(plan, discarded)),
       ContentType: "application/json",
     }),
   );
@@ -137,8 +137,8 @@ function objectKey(mappingId: string, shardId: string, now: Date): string {
   return `aws/lambda/${mappingId}/${shardId}/${path}/${day}T${time.replaceAll(":", ".")}-${randomUUID()}`;
 }
 
-function invocationRecord(plan: StreamSourcePlan, givenUp: GivenUp) {
-  const { records, shardId, condition, invocations, functionArn, now } = givenUp;
+function invocationRecord(plan: StreamSourcePlan, discarded: Discarded) {
+  const { records, shardId, condition, invocations, functionArn, now } = discarded;
   const first = records.at(0)?.dynamodb;
   const last = records.at(-1)?.dynamodb;
   const timestamp = (seconds = 0): string => new Date(seconds * 1000).toISOString();

@@ -1,37 +1,18 @@
 import type { _Record } from "@aws-sdk/client-dynamodb-streams";
 
-/**
- * A stream record in a function's event.
- * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB", example event.
- */
-export type StreamRecord = {
-  readonly eventID: string;
-  readonly eventName: string;
-  readonly eventVersion: string;
-  readonly eventSource: "aws:dynamodb";
-  readonly awsRegion: string;
-  readonly dynamodb: {
-    /** Seconds since 1970. */
-    readonly ApproximateCreationDateTime: number;
-    readonly Keys?: Item;
-    readonly NewImage?: Item;
-    readonly OldImage?: Item;
-    readonly SequenceNumber: string;
-    readonly SizeBytes: number;
-    readonly StreamViewType: string;
-  };
-  readonly eventSourceARN: string;
-};
+export type StreamRecord = ReturnType<typeof streamRecord>;
 
 type Item = Readonly<Record<string, unknown>>;
 type Attribute = { readonly M?: Attributes | undefined; readonly L?: readonly Attribute[] | undefined };
 type Attributes = { readonly [name: string]: Attribute };
 
 /**
+ * Creates a record of a function's event.
+ * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB", example event.
  * @param streamArn the event source's ARN in the mapping
  * @param readAt time of the read
  */
-export function streamRecord(record: _Record, streamArn: string, region: string, readAt: Date): StreamRecord {
+export function streamRecord(record: _Record, streamArn: string, region: string, readAt: Date) {
   const { dynamodb = {} } = record;
   return {
     eventID: record.eventID ?? "",
@@ -40,6 +21,7 @@ export function streamRecord(record: _Record, streamArn: string, region: string,
     eventSource: "aws:dynamodb",
     awsRegion: region,
     dynamodb: {
+      /** Seconds since 1970. */
       ApproximateCreationDateTime: creationTime(dynamodb.ApproximateCreationDateTime, readAt),
       ...(dynamodb.Keys && { Keys: itemInEvent(dynamodb.Keys) }),
       ...(dynamodb.NewImage && { NewImage: itemInEvent(dynamodb.NewImage) }),

@@ -11,7 +11,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Call } from "../gateway/types.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
-import { createWakeUp, type KeptPosition, readShard, type ShardReader } from "./shard-reader.ts";
+import { createWakeUp, readShard, type ShardReader } from "./shard-reader.ts";
 import { type BatchRunner, type GivenUp, putInvocationRecord } from "./stream-batch.ts";
 
 export type StreamSource = ReturnType<typeof startStreamSource>;
@@ -63,7 +63,7 @@ export function startStreamSource(options: StreamSourceOptions) {
   let isFirst = true;
   let isEnabled = true;
 
-  const giveUp = async (shardId: string, given: Omit<GivenUp, "shardId" | "functionArn" | "now">) => {
+  const giveUp = async (shardId: string, given: GivenUp) => {
     const { failureBucket } = plan;
     const count = given.records.length;
     if (failureBucket === undefined) return options.onMeasured?.("DroppedEventCount", count);
@@ -82,18 +82,14 @@ export function startStreamSource(options: StreamSourceOptions) {
   const positions = new Map(
     Object.entries(z.record(z.string(), z.string()).parse(options.kept?.load() ?? {})),
   );
-  const positionOf = (shardId: string): KeptPosition => ({
-    load: () => positions.get(shardId),
-    save: (sequenceNumber) => {
-      positions.set(shardId, sequenceNumber);
-      options.kept?.save(Object.fromEntries(positions));
-    },
-  });
-
   const open = (shardId: string, startingPosition: "TRIM_HORIZON" | "LATEST"): void => {
     const reader = readShard({
       ...options,
-      kept: options.kept && positionOf(shardId),
+      lastProcessed: positions.get(shardId),
+      onProcessed: (sequenceNumber) => {
+        positions.set(shardId, sequenceNumber);
+        options.kept?.save(Object.fromEntries(positions));
+      },
       shardId,
       startingPosition,
       signal,

@@ -3,33 +3,29 @@ import type { FunctionPlan, StackPlan } from "../assembly/plan.ts";
 import { keptJson } from "../engines/kept.ts";
 import type { EventSourceMapping } from "../gateway/lambda.ts";
 import { functionEnvironment } from "../lambda/environment.ts";
-import { createFunctionLog, type FunctionLog } from "../lambda/function-log.ts";
-import { type HostedFunction, hostFunction } from "../lambda/hosted-function.ts";
+import { createFunctionLog } from "../lambda/function-log.ts";
+import { hostFunction } from "../lambda/hosted-function.ts";
 import type { SourceMetricName } from "../sources/batch-response.ts";
 import { type QueueSource, startQueueSource } from "../sources/queue-source.ts";
 import { type StreamSource, startStreamSource } from "../sources/stream-source.ts";
-import { type Clients, clientsFor, newCredentials, type StackParts } from "./stack-parts.ts";
+import { clientsFor, newCredentials, type StackParts } from "./stack-parts.ts";
 
 type SourcePlan = StackPlan["sources"][number];
 
-export type RunningSource = {
-  readonly plan: SourcePlan;
-  readonly running: QueueSource | StreamSource;
-  /** Empty for a stream. */
-  readonly queueUrl: string;
-};
+export type RunningSource = ReturnType<typeof startEventSources>[number];
 
 export function startEventSources(
   plan: StackPlan,
   functions: readonly StartedFunction[],
   queueUrlOf: (logicalId: string) => string,
   parts: StackParts,
-): readonly RunningSource[] {
+) {
   return plan.sources
     .filter(({ enabled }) => enabled)
     .flatMap((source) => {
       const target = functions.find(({ host }) => host.plan.logicalId === source.function);
       if (target === undefined) return [];
+      // A stream has none.
       const queueUrl = source.kind === "queue" ? queueUrlOf(source.queue.logicalId) : "";
       const running = startEventSource(source, target, queueUrl, parts);
       return [{ plan: source, running: parts.cleanup.adopt(running, ({ close }) => close()), queueUrl }];
@@ -78,17 +74,13 @@ export function mappingsOf(
   });
 }
 
-/** A running function, with its log and the clients that poll its event sources. */
-export type StartedFunction = {
-  readonly host: HostedFunction;
-  readonly log: FunctionLog;
-  readonly clients: Clients;
-};
+export type StartedFunction = ReturnType<typeof startFunction>;
 
+/** Starts a function, with its log and the clients that poll its event sources. */
 export function startFunction(
   plan: FunctionPlan,
   { gateway, alarms, account, options, onProblem, cleanup }: StackParts,
-): StartedFunction {
+) {
   const credentials = newCredentials(plan.name);
   gateway.register({ name: plan.name, arn: plan.roleArn, ...credentials, policies: plan.policies });
   const log = createFunctionLog(plan, gateway, {

@@ -1,16 +1,9 @@
 import { parsePolicy } from "../iam/policy.ts";
-import type { Credentials } from "../lambda/environment.ts";
 import { outputOf, type PipelineOutputs, subscribersOf } from "../outputs.ts";
 import type { LocalStack } from "./stack-controls.ts";
 import { newCredentials } from "./stack-parts.ts";
 
-export type SubscriberCaller = {
-  readonly name: string;
-  /** Filter; absent: every type. */
-  readonly types?: readonly string[];
-  readonly queueUrl: string;
-  readonly credentials: Credentials;
-};
+export type SubscriberCaller = ReturnType<typeof registerSubscribers>[number];
 
 /** IAM permissions of a queue's reader. */
 const readQueue = [
@@ -28,7 +21,7 @@ const readQueue = [
 export function registerSubscribers(
   stack: LocalStack,
   pipeline: PipelineOutputs = { id: "", outputs: stack.outputs },
-): readonly SubscriberCaller[] {
+) {
   return subscribersOf(pipeline).map(({ name, types, queueUrl, principals }) => {
     const caller = `subscriber ${[pipeline.id, name].filter(Boolean).join("/")}`;
     const credentials = newCredentials(caller);

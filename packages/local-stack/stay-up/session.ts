@@ -42,7 +42,7 @@ export async function runSession<Result>(
     return announce(system.stack, { pipeline, sandbox, details, logs });
   });
   const programs: (() => Promise<void>)[] = [];
-  const opening = consoleOf(system, options, (text) => {
+  const opening = startConsole(system, options, (text) => {
     // The console also fails because the system ends.
     if (!ending.signal.aborted) surface.notice(text);
   });
@@ -94,75 +94,42 @@ function printableSystem({ stack, pipelines }: System, addresses: ReadonlyMap<st
     .join("\n\n");
 }
 
-/** Starts the console. If it fails, the system runs without it. */
-async function consoleOf(
-  { stack, pipelines }: System,
-  { console: program, consolePort = 0 }: Pick<StartOptions, "console" | "consolePort">,
-  notice: Surface["notice"],
-): Promise<Console | undefined> {
-  if (program === undefined) return undefined;
-  const awsPort = Number(new URL(stack.gatewayUrl).port);
-  try {
-    const shown = pipelines.length > 1 ? { pipeline: pipelines[0].id || stack.name } : {};
-    return await startConsole({ program, port: consolePort, awsPort, onSaid: notice, ...shown });
-  } catch (error) {
-    notice(`The console did not start: ${error instanceof Error ? error.message : String(error)}`);
-    return undefined;
-  }
-}
-
-/** Gives connected accounts new data, one after the other, so that there are events to watch. */
-async function keepEarning(sandbox: Sandbox, seconds: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const connected = sandbox.snapshot().accounts.filter((each) => each.connected && !each.company);
-    for (const { id } of [...connected, { id: undefined }]) {
-      await wait(seconds * 1_000, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      if (id !== undefined) sandbox.fetchData(id, ["income", "activity"]);
-    }
-  }
-}
-
 type Console = {
   /** URL that admits one browser. */
   readonly url: string;
   close(): Promise<void>;
 };
 
-type ConsoleOptions = {
-  /** Program whose command `console` serves the page. */
-  readonly program: string;
-  readonly port: number;
-  /** Pipeline to show, if there are several. */
-  readonly pipeline?: string;
-  /** Port of the system's AWS endpoint, by which the program finds the system. */
-  readonly awsPort: number;
-  /** Called with lines to print, for example the URL for another browser. */
-  readonly onSaid: (line: string) => void;
-};
-
-const announced = z.object({ url: z.url() });
-
 /**
- * Starts the console, which ends with this process.
- * @throws with its output if it fails to start
+ * Starts the console, which ends with this process. If it fails, the system runs without it.
+ * @param notice called with lines to print, for example the URL for another browser
  */
-async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const { program, port, pipeline, awsPort, onSaid } = options;
-  const args = ["console", "--json", "--write", "--local", String(awsPort), "--port", String(port)];
-  if (pipeline !== undefined) args.push("--pipeline", pipeline);
+async function startConsole(
+  { stack, pipelines }: System,
+  { console: program, consolePort = 0 }: Pick<StartOptions, "console" | "consolePort">,
+  notice: Surface["notice"],
+): Promise<Console | undefined> {
+  if (program === undefined) return undefined;
+  const { port: awsPort } = new URL(stack.gatewayUrl);
+  const args = ["console", "--json", "--write", "--local", awsPort, "--port", String(consolePort)];
+  if (pipelines.length > 1) args.push("--pipeline", pipelines[0].id || stack.name);
   // The channel closes with this process, and the console then ends.
   const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const url = await firstAddress(child, onSaid);
-  return {
-    url,
-    close: async () => {
+  try {
+    const url = await firstAddress(child, notice);
+    const close = async () => {
       child.kill("SIGTERM");
       await ended;
-    },
-  };
+    };
+    return { url, close };
+  } catch (error) {
+    notice(`The console did not start: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
 }
+
+const announced = z.object({ url: z.url() });
 
 function firstAddress(child: ChildProcess, onSaid: (line: string) => void): Promise<string> {
   const said: string[] = [];
@@ -177,4 +144,16 @@ function firstAddress(child: ChildProcess, onSaid: (line: string) => void): Prom
       if (line.includes("http")) onSaid(line);
     });
   });
+}
+
+/** Gives connected accounts new data, one after the other, so that there are events to watch. */
+async function keepEarning(sandbox: Sandbox, seconds: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const connected = sandbox.snapshot().accounts.filter((each) => each.connected && !each.company);
+    for (const { id } of [...connected, { id: undefined }]) {
+      await wait(seconds * 1_000, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      if (id !== undefined) sandbox.fetchData(id, ["income", "activity"]);
+    }
+  }
 }

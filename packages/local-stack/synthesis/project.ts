@@ -10,23 +10,15 @@ const cdkJson = z.looseObject({
   watch: z.looseObject({ include: globs.optional(), exclude: globs.default([]) }).optional(),
 });
 
-export type Project = {
-  readonly directory: string;
-  readonly app: string;
-  readonly context: Readonly<Record<string, unknown>>;
-  /**
-   * Patterns of the files that a synthesis reads, and of those to exclude; undefined if `cdk.json` names
-   * none.
-   */
-  readonly watch: { readonly include: readonly string[]; readonly exclude: readonly string[] } | undefined;
-};
+export type Project = ReturnType<typeof readProject>;
 
 /** @throws if the directory has no `cdk.json` with an app */
-export function readProject(directory: string): Project {
+export function readProject(directory: string) {
   const file = join(directory, "cdk.json");
   try {
     const { app, context, watch } = cdkJson.parse(JSON.parse(readFileSync(file, "utf8")));
     const { include, exclude = [] } = watch ?? {};
+    /** `watch` has patterns of the files that a synthesis reads, and of those to exclude, if there are any. */
     return { directory, app, context, watch: include && { include, exclude } };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

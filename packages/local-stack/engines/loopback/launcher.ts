@@ -7,11 +7,9 @@ import { promisify } from "node:util";
 
 const source = join(import.meta.dirname, "LoopbackDynamoDb.java");
 
-/** Java class that starts DynamoDB Local on loopback, with its class path. */
-export type Launcher = { readonly classPath: string; readonly className: string };
-
 /**
- * Compiles the launcher once per version of DynamoDB Local, next to the installed packages.
+ * Compiles the launcher, a Java class that starts DynamoDB Local on loopback, once per version of DynamoDB
+ * Local, next to the installed packages.
  * @param javac compiler of the JDK in use
  * @param directory of DynamoDB Local
  * @returns undefined without a compiler: an engine that listens on all interfaces is not started
@@ -20,7 +18,7 @@ export async function loopbackLauncher(
   javac: string,
   directory: string,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Launcher | undefined> {
+) {
   const engine = ["DynamoDBLocal.jar", join("DynamoDBLocal_lib", "*")].map((part) => join(directory, part));
   const digest = createHash("sha256")
     .update(await readFile(source))

@@ -1,5 +1,6 @@
 import type { RequestContext } from "../../iam/evaluate.ts";
 import {
+  asList,
   asObject,
   asString,
   type JsonObject,
@@ -66,8 +67,7 @@ function needs(name: string, input: JsonObject, arns: TableArns): Need[] {
 }
 
 function transactionNeeds(input: JsonObject, arns: TableArns): Need[] {
-  const items: unknown[] = Array.isArray(input.TransactItems) ? input.TransactItems : [];
-  return items.flatMap((item) =>
+  return asList(input.TransactItems).flatMap((item) =>
     Object.entries(asObject(item)).map(([part, request]) => {
       const permission = transactionParts[part];
       if (permission === undefined)
@@ -85,8 +85,7 @@ function transactionNeeds(input: JsonObject, arns: TableArns): Need[] {
  * with PartiQL".
  */
 function statementNeeds(input: JsonObject, arns: TableArns): Need[] {
-  const entries: unknown[] = Array.isArray(input.Statements) ? input.Statements : [];
-  return entries.map((entry) => {
+  return asList(input.Statements).map((entry) => {
     const { verb, table, index } = parseStatement(asObject(entry));
     const resource = arns.table(table);
     return {

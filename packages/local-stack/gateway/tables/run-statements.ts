@@ -1,6 +1,6 @@
 import type { Answer } from "../../http-server.ts";
 import { errorAnswer } from "../answer.ts";
-import { asObject, asString, type JsonObject, parseJsonObject } from "../operation.ts";
+import { asList, asObject, asString, type JsonObject, parseJsonObject } from "../operation.ts";
 import type { Capacity } from "../types.ts";
 import { batchEntries, parseStatement, type Statement, type WireValue } from "./statements.ts";
 
@@ -29,8 +29,7 @@ export function createStatementRunner(call: EngineCall) {
       const answer = await call("BatchGetItem", {
         RequestItems: { [table]: { Keys, ConsistentRead: true } },
       });
-      const items: unknown = asObject(answer?.Responses)[table];
-      for (const item of Array.isArray(items) ? items.map(asObject) : []) {
+      for (const item of asList(asObject(answer?.Responses)[table]).map(asObject)) {
         const wire = Object.fromEntries(Object.entries(item).map(([name, value]) => [name, asObject(value)]));
         const name = await keys.nameOf(table, wire);
         if (name !== undefined) found.set(name, itemBytes(item));
@@ -57,7 +56,7 @@ export function createStatementRunner(call: EngineCall) {
     const after = await sizes(placed);
     const { Responses: responses } = parseJsonObject(answer.body.toString());
     const units = placed.map(({ statement, name = "" }, place) => {
-      const error = asString(asObject(asObject(Array.isArray(responses) ? responses[place] : {}).Error).Code);
+      const error = asString(asObject(asObject(asList(responses)[place]).Error).Code);
       const bytes = Math.max(before.get(name) ?? 0, after.get(name) ?? 0, attemptedBytes(statement));
       return billed.has(error) ? unitsOf(statement, bytes) : { readUnits: 0, writeUnits: 0 };
     });
@@ -125,19 +124,15 @@ function valueBytes(value: JsonObject): number {
     case "SS":
     case "NS":
     case "BS":
-      return listOf(content).reduce<number>((sum, each) => sum + valueBytes({ [type.slice(0, 1)]: each }), 0);
+      return asList(content).reduce<number>((sum, each) => sum + valueBytes({ [type.slice(0, 1)]: each }), 0);
     // Lists and maps take three bytes plus one per element.
     case "L":
-      return 3 + listOf(content).reduce<number>((sum, each) => sum + 1 + valueBytes(asObject(each)), 0);
+      return 3 + asList(content).reduce<number>((sum, each) => sum + 1 + valueBytes(asObject(each)), 0);
     case "M":
       return 3 + itemBytes(asObject(content)) + Object.keys(asObject(content)).length;
     default:
       return 1;
   }
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** Calls the table engine; returns undefined if the table does not exist. */
@@ -160,7 +155,7 @@ function createStatementKeys(call: EngineCall) {
     const known = keyNames.get(table);
     if (known !== undefined) return known;
     const { KeySchema: schema } = asObject((await call("DescribeTable", { TableName: table }))?.Table);
-    const names = (Array.isArray(schema) ? schema : []).map((each) => asString(asObject(each).AttributeName));
+    const names = asList(schema).map((each) => asString(asObject(each).AttributeName));
     if (names.length > 0) keyNames.set(table, names);
     return names;
   }

@@ -1,5 +1,5 @@
 import type { BatchStatementErrorCodeEnum } from "@aws-sdk/client-dynamodb";
-import { asObject, parseJsonObject } from "../operation.ts";
+import { asList, asObject, parseJsonObject } from "../operation.ts";
 import type { Detour } from "../types.ts";
 import { batchEntries } from "./statements.ts";
 
@@ -21,7 +21,7 @@ export function failStatements(body: Buffer, failures: ReadonlyMap<number, State
     body: JSON.stringify({ ...parseJsonObject(body.toString()), Statements: applied }),
     answer: (text) => {
       const answer = parseJsonObject(text);
-      const responses: unknown[] = Array.isArray(answer.Responses) ? [...answer.Responses] : [];
+      const responses = [...asList(answer.Responses)];
       const merged = Array.from({ length: all }, (_, place) => {
         const failure = failures.get(place);
         return failure === undefined

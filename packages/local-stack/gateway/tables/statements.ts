@@ -1,4 +1,11 @@
-import { asObject, asString, type JsonObject, parseJsonObject, UnknownOperationError } from "../operation.ts";
+import {
+  asList,
+  asObject,
+  asString,
+  type JsonObject,
+  parseJsonObject,
+  UnknownOperationError,
+} from "../operation.ts";
 
 /** An attribute value in DynamoDB's JSON, for example `{"S":"text"}`. */
 export type WireValue = JsonObject;
@@ -18,15 +25,13 @@ export const batchAction = "dynamodb:BatchExecuteStatement";
 const verbs = { SELECT: "Select", INSERT: "Insert", UPDATE: "Update", DELETE: "Delete" } as const;
 
 export function batchEntries(body: Buffer | string): readonly JsonObject[] {
-  const { Statements: entries } = parseJsonObject(body.toString());
-  return Array.isArray(entries) ? entries.map(asObject) : [];
+  return asList(parseJsonObject(body.toString()).Statements).map(asObject);
 }
 
 /** @throws UnknownOperationError if the statement's verb or table is not found */
 export function parseStatement(entry: JsonObject): Statement {
   const text = asString(entry.Statement);
-  const parameters: readonly unknown[] = Array.isArray(entry.Parameters) ? entry.Parameters : [];
-  const tokens = createTokens(text, parameters);
+  const tokens = createTokens(text, asList(entry.Parameters));
   const verb = Object.entries(verbs).find(([word]) => tokens.takes(word))?.[1];
   if (verb === undefined) throw unknownStatement(text);
   if (verb === "Insert") tokens.takes("INTO");

@@ -1,5 +1,5 @@
 import type { Answer } from "../../http-server.ts";
-import { asObject, asString, type Operation, parseJsonObject } from "../operation.ts";
+import { asList, asObject, asString, type Operation, parseJsonObject } from "../operation.ts";
 import type { Fault } from "../types.ts";
 import { batchAction } from "./statements.ts";
 
@@ -32,7 +32,7 @@ export function throttleEvents(operation: Called, answer: Fault | Answer): reado
   if ("errorType" in answer) return eventOf(needs[0], action, answer.errorType);
   if (action !== batchAction) return [];
   const { Responses: responses } = parseJsonObject(answer.body.toString());
-  return (Array.isArray(responses) ? responses : []).flatMap((response: unknown, place) =>
+  return asList(responses).flatMap((response, place) =>
     eventOf(needs[place], needs[place]?.action ?? "", asString(asObject(asObject(response).Error).Code)),
   );
 }
