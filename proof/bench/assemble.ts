@@ -12,9 +12,8 @@ import type { CodeOf } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { leftOutOfIds } from "../../lib/instance.ts";
 import { pascalCase } from "../../lib/names.ts";
-import { parseSettings } from "../../lib/settings/settings.ts";
 import { documented } from "../../scripts/documents/stage-template.ts";
-import { byParts, type Implementation, type Part, parts } from "./implementations.ts";
+import { type Implementation, type Part, parts } from "./implementations.ts";
 import { scratchDirectory } from "./scratch.ts";
 
 const repository = join(import.meta.dirname, "../..");
@@ -40,7 +39,6 @@ export type Assembly = {
   readonly directory: string;
   /** Directory of a part's code, with its settings file. */
   readonly codeOf: (part: Part) => string;
-  readonly memoryMb: Readonly<Record<Part, number>>;
 };
 
 export type AssembleOptions = {
@@ -93,7 +91,6 @@ async function synthesize(
   return {
     directory: join(directory, "assembly"),
     codeOf: (part) => join(directory, measured[part]),
-    memoryMb: byParts((part) => parseSettings(settings, where).functions[part].memoryMb),
   };
 }
 

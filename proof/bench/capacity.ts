@@ -1,7 +1,7 @@
 import { windowsOf } from "../../domain/fetch/call-limits.ts";
 import type { Settings } from "../../lib/settings/settings.ts";
 import { type Part, sumOfParts } from "./implementations.ts";
-import { newTableWrites, secondsOf } from "./price/bill.ts";
+import { secondsOf } from "./price/bill.ts";
 import type { Counts } from "./price/counts.ts";
 
 type LimitType = "setting" | "raised on request" | "fixed" | "design";
@@ -18,6 +18,7 @@ const quotas = {
 /** Date at which the quotas were looked up, in possibly older copies of the pages. */
 export const quotasDate = "2026-11-21";
 const partitionWrites = 1_000;
+const newTableWrites = 4_000;
 /** A new on-demand table has four partitions, and gets another for each thousand write units. */
 const leastShards = 4;
 

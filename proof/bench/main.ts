@@ -1,11 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { timed } from "../support/program.ts";
-import type { Context } from "./context.ts";
 import { type Measurement, measurements, measurementsOf, rowNames } from "./measurements.ts";
 import { updatePage } from "./page.ts";
-import { linesOf } from "./rows/row.ts";
+import { type Context, linesOf } from "./rows/row.ts";
 
 const help = `
 Each line has the row's name, our figure divided by theirs, the goal, and ok or short;
@@ -35,7 +34,7 @@ const options = new Command("npm run bench --")
   .option("--quick", "fewer rounds, without the rows that need a long run")
   .addOption(
     new Option("--rows <names>", "only these rows, separated by commas, and those measured with them")
-      .argParser(rowsOf)
+      .argParser((names) => measurementsOf(names.split(",").map((name) => name.trim())))
       .default(measurements, "all"),
   )
   .option("--document", "record the figures in docs/evidence/cost-and-capacity.md; use an idle machine")
@@ -44,14 +43,6 @@ const options = new Command("npm run bench --")
   .showHelpAfterError("npm run bench -- --help lists options and rows")
   .parse()
   .opts<Options>();
-
-function rowsOf(names: string): readonly Measurement[] {
-  try {
-    return measurementsOf(names.split(",").map((name) => name.trim()));
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
-  }
-}
 
 const say = (text: string) => void process.stderr.write(timed(text));
 // At exit, the run's files are deleted and engines and functions are stopped.

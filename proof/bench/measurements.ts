@@ -1,8 +1,8 @@
-import type { Context } from "./context.ts";
+import { InvalidArgumentError } from "commander";
 import { aloneRows, flowRows, providerCallsRows } from "./rows/flow-rows.ts";
 import { growthRows, inlineRows } from "./rows/load-rows.ts";
 import { priceRows } from "./rows/price-rows.ts";
-import type { Row } from "./rows/row.ts";
+import type { Context, Row } from "./rows/row.ts";
 import { spendingRows } from "./rows/spending-rows.ts";
 import { bundleRow, firstCallRows, importRows } from "./rows/start-rows.ts";
 
@@ -57,6 +57,6 @@ export const rowNames: readonly string[] = measurements.flatMap(({ rows }) => ro
 export function measurementsOf(names: readonly string[]): readonly Measurement[] {
   const unknown = names.filter((name) => !rowNames.includes(name));
   if (unknown.length > 0)
-    throw new Error(`${unknown.join(", ")}: no such row; choose of ${rowNames.join(", ")}`);
+    throw new InvalidArgumentError(`${unknown.join(", ")}: no such row; choose of ${rowNames.join(", ")}`);
   return measurements.filter(({ rows }) => rows.some((row) => names.includes(row)));
 }

@@ -11,16 +11,7 @@ import {
 import { limitsOf, quotasDate } from "./capacity.ts";
 import { type Implementation, titles } from "./implementations.ts";
 import { rowNames } from "./measurements.ts";
-import {
-  accessLogBytesOf,
-  assumptions,
-  type Bill,
-  backupsOf,
-  billOf,
-  floodOf,
-  restoreOf,
-  totalOf,
-} from "./price/bill.ts";
+import { accessLogBytesOf, type Bill, billOf, floodOf, totalOf } from "./price/bill.ts";
 import type { LoadName } from "./price/count.ts";
 import { type Counts, readCounts } from "./price/counts.ts";
 import { busyMetricsOf, type IdleLine, idleOf, sumOf, typicalOf } from "./price/idle.ts";
@@ -94,8 +85,6 @@ function calculations(): Readonly<Record<string, string>> {
     sources: `Counted on ${origin}; prices of ${prices.region} on ${prices.date}; quotas on ${quotasDate}.`,
     ...costs((load, each) => billOf(countsOf(load, each), each, accessLogBytes)),
     flood: floodTable(accessLogBytes),
-    backups: backupsTable(),
-    restore: restoreTable(),
     limits: limitsTable(countsOf("usual", "ours")),
   };
 }
@@ -158,30 +147,6 @@ function floodTable(accessLogBytes: number): string {
     "US$, Lambda's requests and the access log",
   ];
   return table(heads, rows);
-}
-
-/** Backups of `recovery` by default, and four a day. */
-function backupsTable(): string {
-  const rows = [24, 6].map((everyHours) => {
-    const { tableGigabyte, bucketGigabyte } = backupsOf({ vaultArn: "", keepDays: 35, everyHours });
-    return [String(everyHours), "35", dollars(tableGigabyte), dollars(bucketGigabyte)];
-  });
-  const heads = [
-    "`recovery.everyHours`",
-    "`recovery.keepDays`",
-    "US$ a month, GB of the table",
-    "GB of the buckets",
-  ];
-  return table(heads, rows);
-}
-
-/** Copying a million items back, from a machine in the region and from one elsewhere. */
-function restoreTable(): string {
-  const rows = [assumptions.awsMillis, 30].map((writeMillis) => {
-    const { dollars: price, minutes } = restoreOf(1_000_000, writeMillis);
-    return [`${writeMillis} ms`, dollars(price), about(minutes, 2)];
-  });
-  return table(["time of a write", "US$ a million items", "minutes"], rows);
 }
 
 function idleTable(...designs: readonly (readonly IdleLine[])[]): string {

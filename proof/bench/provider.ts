@@ -3,8 +3,6 @@ import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 
-export type BenchProvider = Awaited<ReturnType<typeof startProvider>>;
-
 /** Size and delay of its answers; may change between requests. */
 export type Answers = { items: number; delayInMillis: number };
 

@@ -54,7 +54,7 @@ function consequences(source: string, stage: string): string {
 }
 
 /** Concurrent writes. */
-export const copiesAtOnce = 25;
+const copiesAtOnce = 25;
 
 /**
  * Copies a restored table's items into the stage's, without those of subjects that have been erased since.

@@ -47,6 +47,7 @@ export function stackControls(started: StartedStack) {
     queues: queuesOf(started),
     tables: plan.tables,
     buckets: plan.buckets,
+    eventSources: plan.sources,
     secrets: plan.secrets,
     functions: functions.map(localFunction),
     /** Resources that this machine does not run, for printing. */

@@ -1,5 +1,5 @@
 import type { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
-import type { EventFilter } from "@income-events/local-stack/sources/event-filter.ts";
+import type { StreamSourcePlan } from "@income-events/local-stack/assembly/plan.ts";
 import { type StreamRecord, streamRecord } from "@income-events/local-stack/sources/stream-record.ts";
 import { streamReader } from "../../support/stream-reader.ts";
 import { failedIn } from "./queues.ts";
@@ -7,9 +7,8 @@ import { failedIn } from "./queues.ts";
 /** @returns a function that reads the changes since its last call that the event source would deliver, in order */
 export function readChanges(
   client: DynamoDBStreamsClient,
-  streamArn: string,
+  { streamArn, filters }: StreamSourcePlan,
   region: string,
-  isTaken: EventFilter,
 ): () => Promise<readonly StreamRecord[]> {
   const found: StreamRecord[] = [];
   const read = streamReader(client, streamArn, (records) =>
@@ -17,7 +16,7 @@ export function readChanges(
   );
   return async () => {
     while ((await read()) > 0);
-    return found.splice(0).filter(isTaken);
+    return found.splice(0).filter((record) => filters.some((isTaken) => isTaken(record)));
   };
 }
 

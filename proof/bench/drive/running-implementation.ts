@@ -1,15 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { type Delay, realDelay } from "@income-events/local-stack/lambda/delay.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { type EventFilter, parseEventFilter } from "@income-events/local-stack/sources/event-filter.ts";
 import { startStack } from "@income-events/local-stack/stack.ts";
-import { z } from "zod";
 import { type AssembleOptions, assemble } from "../assemble.ts";
 import type { Implementation } from "../implementations.ts";
-import type { BenchProvider } from "../provider.ts";
+import { type Answers, type FaultAt, startProvider } from "../provider.ts";
 import { readChanges } from "./changes.ts";
 import { countRequests } from "./queues.ts";
 
@@ -22,20 +18,23 @@ export type ImplementationOptions = AssembleOptions & {
   readonly processes?: number;
   /** Whether the run writes very much: the fast-starting engine slows down with each change in its stream. */
   readonly keepsMuch?: boolean;
+  /** Answers of its provider; absent: the default ones. */
+  readonly answers?: Answers;
+  readonly faultAt?: FaultAt;
 };
 
-/** Runs an implementation on this machine with its own engines. */
+/** Runs an implementation on this machine with its own engines and provider. */
 export async function startImplementation(
   implementation: Implementation,
-  { baseUrl }: Pick<BenchProvider, "baseUrl">,
-  { processes = 1, keepsMuch = false, ...options }: ImplementationOptions = {},
+  { processes = 1, keepsMuch = false, answers, faultAt, ...options }: ImplementationOptions = {},
 ) {
   await using starting = new AsyncDisposableStack();
-  const { directory, memoryMb } = await assemble(implementation, options);
+  const provider = starting.use(await startProvider(faultAt, answers));
+  const { directory } = await assemble(implementation, options);
   const { hasEventSources = false } = options;
   const stack = await startStack({
     assembly: directory,
-    parameters: { ProviderBaseUrl: baseUrl },
+    parameters: { ProviderBaseUrl: provider.baseUrl },
     ...(keepsMuch ? {} : { engine: "dynoxide" }),
     countsCapacity: !hasEventSources,
     maximumProcesses: processes,
@@ -47,17 +46,18 @@ export async function startImplementation(
   const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
   const sqs = starting.adopt(new SQSClient(access), (client) => client.destroy());
   const streams = starting.adopt(new DynamoDBStreamsClient(access), (client) => client.destroy());
-  const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
+  const source = stack.eventSources.find((each) => each.kind === "stream");
+  if (source === undefined) throw new Error(`${implementation} reads no stream`);
   const cleanup = starting.move();
   return {
     implementation,
     stack,
+    provider,
     access,
     sqs,
-    memoryMb,
     /** Billed requests of its functions to SQS so far. */
     queueRequests: countRequests(stack.gateway),
-    changes: readChanges(streams, streamArn, stack.region, filterOf(directory)),
+    changes: readChanges(streams, source, stack.region),
     /** Returns a function by the start of its logical id, such as `UsersStore`. */
     function: (name: string) => {
       const found = stack.functions.find(({ logicalId }) => logicalId.startsWith(name));
@@ -71,27 +71,3 @@ export async function startImplementation(
 /** Keeps schedules from running. */
 const never: Delay = (_, signal) =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-
-const template = z.object({
-  Resources: z.record(
-    z.string(),
-    z.object({
-      Properties: z
-        .object({ FilterCriteria: z.object({ Filters: z.array(z.object({ Pattern: z.string() })) }) })
-        .partial()
-        .loose()
-        .optional(),
-    }),
-  ),
-});
-
-/** The synthesized filter of the stream's event source. */
-function filterOf(assembly: string): EventFilter {
-  const file = readdirSync(assembly).find((name) => name.endsWith(".template.json")) ?? "";
-  const { Resources } = template.parse(JSON.parse(readFileSync(join(assembly, file), "utf8")));
-  const patterns = Object.values(Resources).flatMap(
-    ({ Properties }) => Properties?.FilterCriteria?.Filters.map(({ Pattern }) => Pattern) ?? [],
-  );
-  const filters = patterns.map(parseEventFilter);
-  return (record) => filters.some((isTaken) => isTaken(record));
-}

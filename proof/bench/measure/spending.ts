@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type DriveOptions, drive, type Spent } from "../drive/drive.ts";
 import { type RunningImplementation, startImplementation } from "../drive/running-implementation.ts";
 import { type Implementation, implementations, type Part, parts, titles } from "../implementations.ts";
-import { type BenchProvider, startProvider } from "../provider.ts";
 import { type Webhook, type WorkloadShape, workload } from "../workload.ts";
 
 /**
@@ -18,12 +17,11 @@ type Counter = keyof ReturnType<typeof counted>;
 export async function spendingOf(
   running: RunningImplementation,
   load: readonly Webhook[],
-  provider: BenchProvider,
   options: DriveOptions = {},
 ): Promise<Spending> {
-  const before = counted(running, provider);
+  const before = counted(running);
   const { spent, sourceRequests } = await drive(running, load, options);
-  const after = counted(running, provider);
+  const after = counted(running);
   const used = (name: Counter) => after[name] - before[name];
   return {
     spent,
@@ -42,10 +40,7 @@ export async function spendingOf(
 }
 
 /** Requests of the functions (SQS's as billed) and capacity units of the tables, since the start. */
-function counted(
-  { queueRequests, stack: { gateway, functions } }: RunningImplementation,
-  provider: BenchProvider,
-) {
+function counted({ queueRequests, provider, stack: { gateway, functions } }: RunningImplementation) {
   const isOfFunction = ([key]: readonly [string, unknown]) => !key.startsWith("operator ");
   const calls = [...gateway.calls()].filter(isOfFunction);
   const callsOf = (action: string) =>
@@ -74,10 +69,10 @@ const delayMs = 5;
  * longer one of the provider. `subscriber` counts the waits of each webhook, if they come alone, until its own message is
  * on the subscriber's queue.
  */
-export function countWaits(
-  { stack: { gateway, functions, outputs } }: RunningImplementation,
-  { isAnswering }: BenchProvider,
-) {
+export function countWaits({
+  provider: { isAnswering },
+  stack: { gateway, functions, outputs },
+}: RunningImplementation) {
   const partOf = new Map(functions.map(({ name, logicalId }) => [name, partIn(logicalId)]));
   const waiting = new Map<string, number>();
   const waits = { receive: 0, store: 0, relay: 0, fetch: 0, subscriber: 0 };
@@ -119,26 +114,24 @@ function partIn(logicalId: string): Part | undefined {
 /** Resources that each implementation used, by round. */
 export type Measured = Readonly<Record<Implementation, readonly Spending[]>>;
 
-/** Starts implementations side by side, each with its own engines and provider. */
+/** Starts implementations side by side. */
 export async function startContenders(
   onProgress: (step: string) => void,
   which: readonly Implementation[] = implementations,
 ) {
   await using starting = new AsyncDisposableStack();
-  const contenders: { readonly running: RunningImplementation; readonly provider: BenchProvider }[] = [];
+  const running: RunningImplementation[] = [];
   for (const implementation of which) {
     onProgress(`starting ${titles[implementation]}`);
-    const provider = starting.use(await startProvider());
-    const running = starting.use(await startImplementation(implementation, provider));
-    contenders.push({ running, provider });
+    running.push(starting.use(await startImplementation(implementation)));
   }
   const delivered: Webhook[] = [];
   const cleanup = starting.move();
   return {
     delivered,
-    running: contenders.map(({ running }) => running),
+    running,
     of: (implementation: Implementation) => {
-      const found = contenders.find(({ running }) => running.implementation === implementation);
+      const found = running.find((each) => each.implementation === implementation);
       if (found === undefined) throw new Error(`${implementation} is not running`);
       return found;
     },
@@ -152,11 +145,11 @@ export async function startContenders(
       for (let round = 0; round < rounds; round += 1) {
         const load = workload({ ...shape, seed: shape.seed + round });
         delivered.push(...load);
-        const first = round % contenders.length;
-        for (const { running, provider } of [...contenders.slice(first), ...contenders.slice(0, first)]) {
-          found[running.implementation].push(await spendingOf(running, load, provider));
+        const first = round % running.length;
+        for (const each of [...running.slice(first), ...running.slice(0, first)]) {
+          found[each.implementation].push(await spendingOf(each, load));
           const share = Math.round(shape.duplicates * 100);
-          const title = titles[running.implementation];
+          const title = titles[each.implementation];
           onProgress(`${share} % duplicates, round ${round + 1} of ${rounds}, ${title}`);
         }
       }

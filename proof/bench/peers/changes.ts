@@ -1,3 +1,6 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import type { DynamoDBRecord } from "aws-lambda";
 import { z } from "zod";
 import { messageOfData, messageOfEvent, profileKey, profileUpdate } from "./job.ts";
 import type { Task } from "./payloads.ts";
@@ -23,8 +26,8 @@ const dataImage = z.object({
 const image = z.union([eventImage, dataImage]);
 
 /** Effects of a table change: an update of the profile, a task, a message to the subscriber. */
-export function change(item: unknown) {
-  const parsed = image.parse(item);
+export function change({ dynamodb }: DynamoDBRecord) {
+  const parsed = image.parse(unmarshall((dynamodb?.NewImage ?? {}) as Record<string, AttributeValue>));
   if (!("facts" in parsed)) {
     const { accountId, endpoint, digest, fetchedAt } = parsed;
     return { message: messageOfData(accountId, endpoint, digest, fetchedAt) };

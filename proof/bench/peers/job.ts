@@ -48,9 +48,17 @@ export const profileKey = ({ type, userId, accountId }: Facts) => ({
 /** An account's creation may be handled after its connection, and must not overwrite it. */
 export const profileUpdate = ({ type }: Facts) =>
   `SET userId = :user, receivedAt = :at, connected = ${type.endsWith(".connected") ? ":connected" : "if_not_exists(connected, :connected)"}`;
-export const dataKey = (accountId: string, endpoint: string) => ({
+const dataKey = (accountId: string, endpoint: string) => ({
   pk: `ACCOUNT#${accountId}`,
   sk: `DATA#${endpoint}`,
+});
+
+/** Fetched data as an item of the table. */
+export const dataItem = (accountId: string, endpoint: string, content: string) => ({
+  ...dataKey(accountId, endpoint),
+  ...{ accountId, endpoint, content },
+  digest: digestOf(content),
+  fetchedAt: new Date().toISOString(),
 });
 
 /** Message to the subscriber about an event. */
@@ -78,7 +86,7 @@ function message(fields: object): string {
   return JSON.stringify({ specversion: "1.0", source: "/bench", ...fields });
 }
 
-export const digestOf = (content: string) => createHash("sha256").update(content).digest("base64url");
+const digestOf = (content: string) => createHash("sha256").update(content).digest("base64url");
 
 /** Compares in constant time. */
 export function isSecret(given: string | undefined, expected: string): boolean {

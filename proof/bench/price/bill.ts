@@ -1,14 +1,12 @@
 import { z } from "zod";
 import { webhookKinds } from "../../../domain/event/events.ts";
-import type { Settings } from "../../../lib/settings/settings.ts";
-import { copiesAtOnce } from "../../../packages/cli/commands/restore.ts";
 import { documentedSettings, type Resource } from "../../../scripts/documents/stage-template.ts";
 import { type Implementation, type Part, sumOfParts } from "../implementations.ts";
 import type { Counts } from "./counts.ts";
 import { prices } from "./prices.ts";
 
 /** Values that one machine cannot measure. */
-export const assumptions = {
+const assumptions = {
   /** Duration of a call to a service in the region. */
   awsMillis: 5,
   providerMillis: 200,
@@ -70,35 +68,6 @@ export function secondsOf(counts: Counts, part: Part): number {
   const providerWaits = part === "fetch" ? counts.providerWaits : 0;
   const waitMillis = counts[`${part}Waits`] * awsMillis + providerWaits * providerMillis;
   return counts[`${part}CpuMicros`] / million / share + waitMillis / 1_000;
-}
-
-/** Write units a second of a new table on demand. Source: DynamoDB developer guide, "DynamoDB on-demand capacity mode". */
-export const newTableWrites = 4_000;
-
-/**
- * Capacity that `income-events restore` uses to copy items of up to 1 KB: it reads each twice, consistently,
- * and writes it once.
- * @param writeMillis duration of a write, which is longer from outside the region
- */
-export function restoreOf(items: number, writeMillis: number) {
-  const itemsAReadUnit = 4;
-  const readUnits = (2 * items) / itemsAReadUnit;
-  const writesASecond = Math.min(newTableWrites, copiesAtOnce / (writeMillis / 1_000));
-  return {
-    dollars: items * prices.writeUnit + readUnits * prices.readUnit,
-    minutes: items / writesASecond / 60,
-  };
-}
-
-/** Monthly costs per GB of the backups of `recovery`, in the stage and in the vault with the copies. */
-export function backupsOf({ everyHours, keepDays }: NonNullable<Settings["recovery"]>) {
-  const vaults = 2;
-  // AWS Backup keeps only the changes of buckets, but whole tables.
-  const backups = (keepDays * 24) / everyHours;
-  return {
-    tableGigabyte: vaults * backups * prices.tableBackupGigabyteMonth,
-    bucketGigabyte: vaults * prices.bucketBackupGigabyteMonth,
-  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { startImplementation } from "../drive/running-implementation.ts";
 import { type Implementation, parts } from "../implementations.ts";
 import { countWaits, spendingOf } from "../measure/spending.ts";
-import { type Answers, documentOf, startProvider, usual } from "../provider.ts";
+import { type Answers, documentOf, usual } from "../provider.ts";
 import { workload } from "../workload.ts";
 import { type Counted, counts } from "./counts.ts";
 
@@ -29,18 +29,17 @@ export async function countImplementation(
   onProgress: (step: string) => void,
 ): Promise<ReadonlyMap<string, Counted>> {
   const answers: Answers = { ...usual, delayInMillis };
-  await using provider = await startProvider(() => undefined, answers);
-  await using running = await startImplementation(implementation, provider);
-  const waits = countWaits(running, provider);
+  await using running = await startImplementation(implementation, { answers });
+  const waits = countWaits(running);
   // Warms up processes, JIT and caches.
-  await spendingOf(running, workload({ events: 20, seed: 40, duplicates: 0.3 }), provider);
+  await spendingOf(running, workload({ events: 20, seed: 40, duplicates: 0.3 }));
   const found = new Map<string, Counted>();
   for (const name of names) {
     const { items, events, seed, duplicates, atOnce } = loads[name];
     answers.items = items;
     const webhooks = workload({ events, seed, duplicates });
     const before = waits();
-    const { spent, secretReads: _, ...used } = await spendingOf(running, webhooks, provider, { atOnce });
+    const { spent, secretReads: _, ...used } = await spendingOf(running, webhooks, { atOnce });
     const waited = waits();
     const ofParts = parts.flatMap((part) => [
       [`${part}Invocations`, spent[part].invocations],

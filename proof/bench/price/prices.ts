@@ -23,10 +23,6 @@ export const prices = {
   tableGigabyteMonth: 0.25,
   /** Point-in-time recovery. */
   tableRecoveryGigabyteMonth: 0.2,
-  /** Also in a vault of AWS Backup; each backup is a full copy. */
-  tableBackupGigabyteMonth: 0.1,
-  // https://aws.amazon.com/backup/pricing/
-  bucketBackupGigabyteMonth: 0.05,
   // https://aws.amazon.com/s3/pricing/
   /** A list costs as much. */
   objectPut: 0.000005,

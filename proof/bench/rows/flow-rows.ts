@@ -3,17 +3,15 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/clien
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/envelope.ts";
-import type { Context } from "../context.ts";
 import {
   type RunningImplementation,
   startImplementation,
   webhookSecret,
 } from "../drive/running-implementation.ts";
-import type { Implementation } from "../implementations.ts";
 import { startEndpoints } from "../peers/job.ts";
-import { type FaultAt, startProvider } from "../provider.ts";
+import type { FaultAt } from "../provider.ts";
 import { type Webhook, workload } from "../workload.ts";
-import { median, quantile, type Row, rowOf } from "./row.ts";
+import { type Context, median, quantile, type Row, rowOf } from "./row.ts";
 
 const drained = { deadline: 180_000 };
 /** Distinct events of a round. */
@@ -26,10 +24,9 @@ const latencyRounds = 3;
  * highest rate, and the latency at half of it.
  */
 export async function flowRows({ onProgress }: Context): Promise<readonly Row[]> {
-  await using provider = await startProvider();
   const options = { hasEventSources: true, processes: 2, keepsMuch: true };
-  await using ours = await startImplementation("ours", provider, options);
-  await using theirs = await startImplementation("powertools", provider, options);
+  await using ours = await startImplementation("ours", options);
+  await using theirs = await startImplementation("powertools", options);
   let seed = 0;
   const load = () => {
     seed += 1;
@@ -60,10 +57,10 @@ export async function flowRows({ onProgress }: Context): Promise<readonly Row[]>
   }
   return [
     rowOf("rate", "events a second, webhook to subscriber", rates.ours, [
-      { over: "powertools", atLeast: 1.3, values: rates.theirs },
+      { over: "powertools", goal: "≥ 1.3", values: rates.theirs },
     ]),
     rowOf("latency", "p99 over p50, webhook to subscriber, at half of the highest rate", tails, [
-      { atMost: 3 },
+      { goal: "≤ 3" },
     ]),
   ];
 }
@@ -73,11 +70,8 @@ const aloneSeconds = 20;
 
 /** Median latency of events that come alone, one a second, to both implementations at the same times. */
 export async function aloneRows({ onProgress }: Context): Promise<readonly Row[]> {
-  await using provider = await startProvider();
-  const start = (implementation: Implementation) =>
-    startImplementation(implementation, provider, { hasEventSources: true });
-  await using ours = await start("ours");
-  await using theirs = await start("plain");
+  await using ours = await startImplementation("ours", { hasEventSources: true });
+  await using theirs = await startImplementation("plain", { hasEventSources: true });
   const flows = await Promise.all(
     [ours, theirs].map(async (running) => {
       await flowThrough(running, workload({ seed: 1, events: 10, duplicates: 0 }), asFastAsPossible);
@@ -90,7 +84,7 @@ export async function aloneRows({ onProgress }: Context): Promise<readonly Row[]
   const row = (name: string, until: string, latencies: "latencies" | "ofDocuments") => {
     const [mine = Number.NaN, peers = Number.NaN] = flows.map((flow) => median(flow[latencies]));
     const figure = `ms, median from webhook to ${until}, one event a second`;
-    return rowOf(name, figure, [mine], [{ over: "plain", atMost: 1.1, values: [peers] }]);
+    return rowOf(name, figure, [mine], [{ over: "plain", goal: "≤ 1.1", values: [peers] }]);
   };
   return [
     row("latency-subscriber", "message", "latencies"),
@@ -110,15 +104,16 @@ const schedule: FaultAt = (millis) => {
  * detect each fault.
  */
 export async function providerCallsRows({ onProgress }: Context): Promise<readonly Row[]> {
-  await using provider = await startProvider(schedule);
-  await using ours = await startImplementation("ours", provider, { hasEventSources: true, processes: 2 });
+  const options = { hasEventSources: true, processes: 2, faultAt: schedule };
+  await using ours = await startImplementation("ours", options);
   const load = workload({ seed: 77, events, duplicates: 0 });
   const least = load.filter(({ body }) => /connect_account|update_endpoint/.test(body)).length + 2;
   await flowThrough(ours, load, asFastAsPossible);
   await ours.stack.drained(drained);
-  onProgress(`${provider.calls()} calls to the provider, ${least} at least`);
+  const calls = ours.provider.calls();
+  onProgress(`${calls} calls to the provider, ${least} at least`);
   const figure = "calls over the least possible, with 429s and an outage";
-  return [rowOf("provider-calls", figure, [provider.calls() / least], [{ atMost: 1.1 }])];
+  return [rowOf("provider-calls", figure, [calls / least], [{ goal: "≤ 1.1" }])];
 }
 
 /** Earliest start of a delivery by its number, in milliseconds after the first. */

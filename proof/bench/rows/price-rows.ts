@@ -1,11 +1,10 @@
 import { documentedStage, productionStage } from "../../../scripts/documents/stage-template.ts";
-import type { Context } from "../context.ts";
-import { type Implementation, implementations, sumOfParts } from "../implementations.ts";
+import { type Implementation, implementations, type Peer, sumOfParts } from "../implementations.ts";
 import { accessLogBytesOf, billOf, totalOf } from "../price/bill.ts";
 import { countImplementation, type LoadName, loadNames } from "../price/count.ts";
 import { type Counted, writeCounts } from "../price/counts.ts";
 import { idleOf, sumOf, typicalOf } from "../price/idle.ts";
-import { type Goal, type Row, rowOf } from "./row.ts";
+import { type Context, type Goal, peerRow, type Row } from "./row.ts";
 
 const priced: readonly LoadName[] = ["usual", "large", "huge", "alone"];
 
@@ -36,18 +35,12 @@ function rowsOf(countsOf: CountsOf): readonly Row[] {
     name: string,
     figure: string,
     of: (implementation: Implementation) => number,
-    goals: readonly (Goal & { readonly over: Implementation })[],
-  ) =>
-    rowOf(
-      name,
-      figure,
-      [of("ours")],
-      goals.map((goal) => ({ ...goal, values: [of(goal.over)] })),
-    );
+    goals: readonly (Goal & { readonly over: Peer })[],
+  ) => peerRow(name, figure, (implementation: Implementation) => [of(implementation)], goals);
   const priceOf = (load: LoadName) => (implementation: Implementation) =>
     totalOf(billOf(countsOf(load, implementation), implementation, accessLogBytes));
-  const price = (name: string, load: LoadName, what: string, atMost: number) =>
-    row(name, `US$ per million events, ${what}`, priceOf(load), [{ over: "plain", atMost }]);
+  const price = (name: string, load: LoadName, what: string, goal: Goal["goal"]) =>
+    row(name, `US$ per million events, ${what}`, priceOf(load), [{ over: "plain", goal }]);
   const sizeOf = (load: LoadName) =>
     `documents of ${Math.round(countsOf(load, "ours").dataBytes / 1_024)} KB`;
   const month = (implementation: Implementation) => {
@@ -64,17 +57,17 @@ function rowsOf(countsOf: CountsOf): readonly Row[] {
     return subscriberWaits / events;
   };
   return [
-    price("price", "usual", "30 % duplicates", 0.68),
-    price("price-20kb", "large", sizeOf("large"), 0.46),
-    price("price-200kb", "huge", sizeOf("huge"), 0.15),
-    price("price-alone", "alone", "each alone", 1.03),
-    row("price-month", "US$ for a month of 100 million events", month, [{ over: "plain", atMost: 0.7 }]),
+    price("price", "usual", "30 % duplicates", "≤ 0.68"),
+    price("price-20kb", "large", sizeOf("large"), "≤ 0.46"),
+    price("price-200kb", "huge", sizeOf("huge"), "≤ 0.15"),
+    price("price-alone", "alone", "each alone", "≤ 1.03"),
+    row("price-month", "US$ for a month of 100 million events", month, [{ over: "plain", goal: "≤ 0.7" }]),
     row("waits-alone", "requests that an event that comes alone waits for", waits, [
-      { over: "powertools", atMost: 1 },
-      { over: "plain", atMost: 1.2 },
+      { over: "powertools", goal: "≤ 1" },
+      { over: "plain", goal: "≤ 1.2" },
     ]),
     row("waits-subscriber", "requests that it waits for until its message is on the queue", toSubscriber, [
-      { over: "plain", atMost: 1 },
+      { over: "plain", goal: "≤ 1" },
     ]),
   ];
 }

@@ -1,15 +1,19 @@
-/** Comparison with a peer, as a maximum or minimum ratio; without `over`, an absolute number. */
-export type Goal = { readonly over?: string } & (
-  | { readonly atMost: number }
-  | { readonly atLeast: number }
-  | { readonly exactly: number }
-);
+/** Settings that all measurements of a run share. */
+export type Context = {
+  /** Fewer rounds, without what needs a long run. */
+  readonly isQuick: boolean;
+  /** Date and machine to record the price counts with; undefined: not recorded. */
+  readonly recordedAs: string | undefined;
+  readonly onProgress: (step: string) => void;
+};
+
+/** Goal of a row's figure over a peer's, as the table shows it; without `over`, of the figure itself. */
+export type Goal = { readonly over?: string; readonly goal: `${"≤" | "≥" | "="} ${number}` };
 
 /** A row's figure with one goal. */
 export type Comparison = {
   readonly over: string | undefined;
-  /** Goal as the table shows it: `≤ 0.5`. */
-  readonly goal: string;
+  readonly goal: Goal["goal"];
   readonly theirs: number | undefined;
   /** Median of our figure over the peer's, by round; without a peer, our figure. */
   readonly ratio: number;
@@ -32,19 +36,24 @@ export function rowOf(
   ours: readonly number[],
   goals: readonly (Goal & { readonly values?: readonly number[] })[],
 ): Row {
-  const comparisons = goals.map(({ over, values, ...goal }): Comparison => {
+  const comparisons = goals.map(({ over, goal, values }): Comparison => {
     const ratios =
       values === undefined ? ours : ours.map((each, round) => each / (values[round] ?? Number.NaN));
-    const [text, ratio] = [goalText(goal), median(ratios)];
-    const theirs = values && median(values);
-    return { over, goal: text, theirs, ratio, isMet: isMetBy(ratio, text) };
+    const ratio = median(ratios);
+    return { over, goal, theirs: values && median(values), ratio, isMet: isMetBy(ratio, goal) };
   });
   return { name, figure, ours: median(ours), rounds: ours.length, comparisons };
 }
 
-function goalText(goal: Goal): string {
-  if ("atMost" in goal) return `≤ ${goal.atMost}`;
-  return "atLeast" in goal ? `≥ ${goal.atLeast}` : `= ${goal.exactly}`;
+/** Creates a row from figures of our implementation and of those that it is compared with. */
+export function peerRow<Peer extends string>(
+  name: string,
+  figure: string,
+  valuesOf: (implementation: Peer | "ours") => readonly number[],
+  goals: readonly (Goal & { readonly over: Peer })[],
+): Row {
+  const compared = goals.map((goal) => ({ ...goal, values: valuesOf(goal.over) }));
+  return rowOf(name, figure, valuesOf("ours"), compared);
 }
 
 function isMetBy(value: number, goal: string): boolean {

@@ -13,13 +13,12 @@ import { z } from "zod";
 import { bundle } from "../../../lib/function/bundle.ts";
 import { writeFiles } from "../../../lib/function/code-files.ts";
 import { assemble } from "../assemble.ts";
-import type { Context } from "../context.ts";
 import { webhookEvent } from "../drive/drive.ts";
 import { webhookSecret } from "../drive/running-implementation.ts";
 import { type Part, parts } from "../implementations.ts";
 import { scratchDirectory } from "../scratch.ts";
 import { workload } from "../workload.ts";
-import { type Row, rowOf } from "./row.ts";
+import { type Context, peerRow, type Row } from "./row.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 const once = join(import.meta.dirname, "../measure/import-once.ts");
@@ -48,6 +47,7 @@ const runsOf = (isQuick: boolean) => (isQuick ? 3 : 41);
 /** Bundles to import: an implementation, the SDK's clients alone, or nothing. */
 const imported = ["ours", "powertools", "clients", "empty"] as const;
 type Imported = (typeof imported)[number];
+type Contender = "ours" | "powertools";
 
 /** Import time (less that of an empty bundle) and memory of each bundle in fresh processes. */
 export async function importRows({ isQuick, onProgress }: Context): Promise<readonly Row[]> {
@@ -65,12 +65,12 @@ export async function importRows({ isQuick, onProgress }: Context): Promise<read
       found[name].map((each, run) => each.millis - (found.empty[run]?.millis ?? 0));
     const megabytes = (name: Imported) => found[name].map(({ residentBytes }) => residentBytes / 2 ** 20);
     rows.push(
-      rowOf(`import-${part}`, "ms to import", millis("ours"), [
-        { over: "powertools", atMost: 0.6, values: millis("powertools") },
-        { over: "clients", atMost: 1.1, values: millis("clients") },
+      peerRow(`import-${part}`, "ms to import", millis, [
+        { over: "powertools", goal: "≤ 0.6" },
+        { over: "clients", goal: "≤ 1.1" },
       ]),
-      rowOf(`memory-rest-${part}`, "MB of a process at rest", megabytes("ours"), [
-        { over: "powertools", atMost: 0.87, values: megabytes("powertools") },
+      peerRow(`memory-rest-${part}`, "MB of a process at rest", megabytes, [
+        { over: "powertools", goal: "≤ 0.87" },
       ]),
     );
   }
@@ -91,7 +91,7 @@ export async function firstCallRows({ isQuick, onProgress }: Context): Promise<r
     QUEUE_URL: `${standIn.url}/000000000000/queue`,
     NODE_EXTRA_CA_CERTS: standIn.certificateFile,
   };
-  const millis: Record<"ours" | "powertools", number[]> = { ours: [], powertools: [] };
+  const millis: Record<Contender, number[]> = { ours: [], powertools: [] };
   const runs = runsOf(isQuick);
   for (let run = 1; run <= runs; run += 1) {
     for (const name of ["ours", "powertools"] as const) {
@@ -101,24 +101,22 @@ export async function firstCallRows({ isQuick, onProgress }: Context): Promise<r
     onProgress(`first call, ${run} of ${runs}`);
   }
   return [
-    rowOf("first-call", "ms from start to the first answer", millis.ours, [
-      { over: "powertools", atMost: 0.7, values: millis.powertools },
+    peerRow("first-call", "ms from start to the first answer", (name: Contender) => millis[name], [
+      { over: "powertools", goal: "≤ 0.7" },
     ]),
   ];
 }
 
 /** Size of the measured functions, minified and compressed as deployed. */
 export async function bundleRow(): Promise<Row> {
-  const kilobytes = async (name: "ours" | "powertools") => {
+  const kilobytes = async (name: Contender) => {
     const directories = await Promise.all(parts.map((part) => bundleDirectory(name, part)));
     return directories.reduce((sum, directory) => sum + gzipBytes(directory), 0) / 1024;
   };
-  return rowOf(
-    "bundle",
-    "KB gzip of four functions",
-    [await kilobytes("ours")],
-    [{ over: "powertools", atMost: 0.95, values: [await kilobytes("powertools")] }],
-  );
+  const sizes = { ours: [await kilobytes("ours")], powertools: [await kilobytes("powertools")] };
+  return peerRow("bundle", "KB gzip of four functions", (name: Contender) => sizes[name], [
+    { over: "powertools", goal: "≤ 0.95" },
+  ]);
 }
 
 /** Directory of a function's bundle, with its settings file. */

@@ -14,7 +14,7 @@ describe("implementations that take the same load", () => {
 
     const [planted] = workload({ seed: 4, events: 10, duplicates: 0 });
     if (planted === undefined) throw new Error("the load is empty");
-    await drive(contenders.of("floor").running, [planted]);
+    await drive(contenders.of("floor"), [planted]);
     // The first check took the subscriber's messages, so only the planted one is announced.
     await expect(requireNothingLost(contenders.running, load)).rejects.toThrow(
       /Floor: of 20 events 0 missing, 1 too many/,

@@ -1,6 +1,6 @@
 import { BatchWriteItemCommand, DynamoDBClient, type WriteRequest } from "@aws-sdk/client-dynamodb";
 import type { SQSEvent } from "aws-lambda";
-import { dataKey, digestOf, variable } from "../job.ts";
+import { dataItem, variable } from "../job.ts";
 import { cachedSecret, callProvider } from "../provider.ts";
 
 const table = new DynamoDBClient({});
@@ -22,10 +22,7 @@ async function perform(body: string): Promise<readonly (readonly [string, WriteR
   const content = await callProvider(wanted, await readToken());
   const { accountId, endpoint } = wanted;
   if (endpoint === undefined) return [];
-  const { pk, sk } = dataKey(accountId, endpoint);
-  const fields = { pk, sk, accountId, endpoint, content, digest: digestOf(content) };
-  const Item = Object.fromEntries(
-    Object.entries({ ...fields, fetchedAt: new Date().toISOString() }).map(([name, S]) => [name, { S }]),
-  );
-  return [[pk + sk, { PutRequest: { Item } }]];
+  const item = dataItem(accountId, endpoint, content);
+  const Item = Object.fromEntries(Object.entries(item).map(([name, S]) => [name, { S }]));
+  return [[item.pk + item.sk, { PutRequest: { Item } }]];
 }

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
-import { dataKey, digestOf, variable } from "../job.ts";
+import { dataItem, variable } from "../job.ts";
 import { task } from "../payloads.ts";
 import { cachedSecret, callProvider } from "../provider.ts";
 import { eachRecord } from "./each-record.ts";
@@ -16,9 +16,7 @@ async function perform(body: string): Promise<void> {
   const content = await callProvider(wanted, await readToken());
   const { accountId, endpoint } = wanted;
   if (endpoint !== undefined) {
-    const fetchedAt = new Date().toISOString();
-    const item = { accountId, endpoint, content, digest: digestOf(content), fetchedAt };
-    const Item = { ...dataKey(accountId, endpoint), ...item };
+    const Item = dataItem(accountId, endpoint, content);
     await table.send(new PutCommand({ TableName: variable("TABLE_NAME"), Item }));
   }
   console.log(JSON.stringify({ message: "task done", task: wanted.task, accountId }));

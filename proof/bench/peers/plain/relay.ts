@@ -1,7 +1,6 @@
-import { type AttributeValue, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { change } from "../changes.ts";
 import { subscriberQueueUrl, variable } from "../job.ts";
@@ -21,10 +20,8 @@ export async function handler({ Records }: DynamoDBStreamEvent) {
   return { batchItemFailures: [] };
 }
 
-async function relay({ dynamodb }: DynamoDBRecord): Promise<void> {
-  const { profile, task, message } = change(
-    unmarshall((dynamodb?.NewImage ?? {}) as Record<string, AttributeValue>),
-  );
+async function relay(record: DynamoDBRecord): Promise<void> {
+  const { profile, task, message } = change(record);
   if (profile !== undefined) {
     await table.send(new UpdateCommand({ TableName: variable("TABLE_NAME"), ...profile }));
   }

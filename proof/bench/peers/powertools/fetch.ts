@@ -7,7 +7,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import middy from "@middy/core";
 import type { SQSEvent, SQSRecord } from "aws-lambda";
-import { dataKey, digestOf, variable } from "../job.ts";
+import { dataItem, variable } from "../job.ts";
 import { task } from "../payloads.ts";
 import { cachedSecret, callProvider } from "../provider.ts";
 
@@ -30,14 +30,8 @@ const perform = makeIdempotent(
     const content = await callProvider(wanted, await readToken());
     const { accountId, endpoint } = wanted;
     if (endpoint !== undefined) {
-      const fetchedAt = new Date().toISOString();
-      const item = { accountId, endpoint, content, digest: digestOf(content), fetchedAt };
-      await table.send(
-        new PutCommand({
-          TableName: variable("TABLE_NAME"),
-          Item: { ...dataKey(accountId, endpoint), ...item },
-        }),
-      );
+      const Item = dataItem(accountId, endpoint, content);
+      await table.send(new PutCommand({ TableName: variable("TABLE_NAME"), Item }));
     }
     logger.info("task done", { task: wanted.task, accountId });
     return { accountId };

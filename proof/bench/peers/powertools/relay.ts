@@ -1,9 +1,8 @@
 import { BatchProcessor, EventType, processPartialResponse } from "@aws-lambda-powertools/batch";
 import { Logger } from "@aws-lambda-powertools/logger";
-import { type AttributeValue, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import middy from "@middy/core";
 import type { DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { change } from "../changes.ts";
@@ -21,9 +20,8 @@ export const handler = middy<DynamoDBStreamEvent>().handler(async (event, contex
   logger.addContext(context);
   const tasks: string[] = [];
   const messages: string[] = [];
-  const relay = async ({ dynamodb }: DynamoDBRecord) => {
-    const image = unmarshall((dynamodb?.NewImage ?? {}) as Record<string, AttributeValue>);
-    const { profile, task, message } = change(image);
+  const relay = async (record: DynamoDBRecord) => {
+    const { profile, task, message } = change(record);
     if (profile !== undefined) {
       await table.send(new UpdateCommand({ TableName: variable("TABLE_NAME"), ...profile }));
     }
