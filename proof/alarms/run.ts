@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import type { ScriptedStack } from "../support/scripted-stack.ts";
-import type { AlarmScenario } from "./scenarios.ts";
+import type { AlarmScenario } from "./scenario.ts";
 
 export type Outcome = {
   readonly scenario: AlarmScenario;
@@ -67,6 +67,8 @@ async function runScenario(system: ScriptedStack, scenario: AlarmScenario): Prom
   if (await isOn()) return { scenario, alarm, state: "was on before", values: values() };
   const began = Date.now();
   await using ends = new AsyncDisposableStack();
+  if (scenario.meets) ends.defer(system.meets(...scenario.meets));
+  if (scenario.answers) ends.defer(system.answers(...scenario.answers));
   await scenario.make?.(system, ends);
   while (Date.now() - began < patienceInMs) {
     await scenario.goOn?.(system);

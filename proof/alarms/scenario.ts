@@ -18,14 +18,17 @@ export type Condition = {
   readonly isOfSlowness?: boolean;
   /** Removes what other scenarios left behind. */
   readonly prepare?: (system: ScriptedStack) => Promise<unknown>;
+  /** A fault of a function's calls, and an answer of the provider, for as long as the scenario runs. */
+  readonly meets?: Parameters<ScriptedStack["meets"]>;
+  readonly answers?: Parameters<ScriptedStack["answers"]>;
   /** Creates the condition, and adds what ends it to `ends`. */
   readonly make?: (system: ScriptedStack, ends: AsyncDisposableStack) => Promise<unknown>;
   /** Renews the condition at each check of the alarm. */
   readonly goOn?: (system: ScriptedStack) => Promise<unknown>;
 };
 
-/** Conditions by the alarm's runbook entry. */
-export type Conditions = Readonly<Record<string, Condition>>;
+/** A condition with the alarm's runbook entry. */
+export type AlarmScenario = Condition & { readonly entry: string };
 
 /** Error of a service that is out of order. */
 export const outOfOrder = { status: 400, errorType: "AccessDenied", message: "Out of order." };
