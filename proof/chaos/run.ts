@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { account } from "./audit/audit-events.ts";
 import { gatherEvidence } from "./audit/gather-evidence.ts";
 import type { Tally } from "./audit/report-line.ts";
@@ -7,7 +8,7 @@ import { Faults } from "./faults/fault-schedule.ts";
 import { Journal } from "./journal.ts";
 import { keepLoading } from "./load/keep-loading.ts";
 import { loseWebhooks } from "./load/lose-webhooks.ts";
-import { recover, waitUntilIdle } from "./load/recover.ts";
+import { recover } from "./load/recover.ts";
 import { type FaultOptions, type Progress, runFaultPhases } from "./run-fault-phases.ts";
 import { type ChaosOptions, type ChaosSystem, startChaosSystem } from "./system.ts";
 
@@ -41,7 +42,7 @@ export async function runChaos(options: FaultOptions & ChaosOptions, progress: P
   await recover(system, patience);
   const differences = await loseWebhooks(system, options, progress);
   progress("Counting in the table, in the queues and in what the observers recorded");
-  await system.observers.call("finish");
+  await system.observers.finish();
   const result = account(await gatherEvidence(system, { ...load, tries: options.tries }));
   const { lostEvents, duplicates, unaccounted } = result;
   if (result.lost > 0) journal.writeTraces(options.directory, lostEvents.keys(), system);

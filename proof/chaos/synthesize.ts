@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { synthesize } from "@income-events/local-stack/synthesis/synthesize.ts";
 import { z } from "zod";
 
-const stage = "compressed";
+export const stage = "compressed";
 const file = join(import.meta.dirname, "../../stages", `${stage}.json`);
 const stageFile = z.looseObject({
   divideDurationsBy: z.number(),

@@ -1,19 +1,18 @@
-import { join } from "node:path";
 import type { FunctionPlan } from "@income-events/local-stack/assembly/plan.ts";
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
 import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
-import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
-import { invoke } from "@income-events/local-stack/system.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
+import { startSystem } from "@income-events/local-stack/system.ts";
+import type { Attempt } from "@income-events/sandbox/delivery/engine.ts";
+import { eventIdsOf, identityOf } from "../scenario/traffic.ts";
 import type { ProviderRead } from "./audit/find-unready.ts";
 import { startProviderWire, type WireHooks } from "./faults/provider-wire.ts";
 import { type Interference, type ObservedCall, observedCall } from "./observed-call.ts";
-import type { ObserverMethods, ObserverOptions } from "./observers/main.ts";
-import type { ProviderMethods } from "./provider/main.ts";
-import { startRemote } from "./remote.ts";
-import { deduplicationSeconds } from "./synthesize.ts";
+import { startObservers } from "./observers.ts";
+import { recordsIn } from "./records.ts";
+import { deduplicationSeconds, stage } from "./synthesize.ts";
 
-/** A running stage, with the provider and the observers in their own processes. */
+/** A running stage with the provider, whose webhooks are recorded, and the observers. */
 export type ChaosSystem = Awaited<ReturnType<typeof startChaosSystem>>;
 
 export type ChaosOptions = {
@@ -26,63 +25,85 @@ export type ChaosOptions = {
 
 export async function startChaosSystem({ assembly, seed, directory, engine }: ChaosOptions) {
   await using starting = new AsyncDisposableStack();
-  /** Files in which the processes record. */
-  const files = {
-    sent: join(directory, "sent.jsonl"),
-    messages: join(directory, "messages.jsonl"),
-    records: join(directory, "records.jsonl"),
+  const records = recordsIn(directory);
+  /** Maximum attempts of a webhook; undefined: until it is answered. */
+  let tries: number | undefined;
+  /** Distinct webhooks that were sent, for resending. */
+  const sent = new Map<string, Pick<Attempt, "kind" | "body"> & { readonly subjects: readonly string[] }>();
+  const onAttempt = ({ kind, body, result }: Attempt): void => {
+    const subjects = subjectsIn(body);
+    sent.set(identityOf({ kind, body }), { kind, body, subjects });
+    for (const id of eventIdsOf({ kind, body })) records.sent.add({ kind, id, subjects, ...result });
   };
-  const providerFile = new URL("./provider/main.ts", import.meta.url);
-  const provider = starting.use(startRemote<ProviderMethods>(providerFile, [String(seed), files.sent]));
-  const { url, token } = await provider.call("start");
-  const stack = starting.adopt(
-    await startStack({
-      assembly,
-      parameters: { ProviderBaseUrl: url },
-      maximumProcesses: 2,
-      deduplicationSeconds,
-      ...(engine === undefined ? {} : { engine }),
-    }),
+  const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+  const system = starting.adopt(
+    await startSystem(
+      { once: true, users: 0, stage, assembly, deduplicationSeconds, ...(engine && { engine }), ...ports },
+      {
+        seed,
+        // Always near its end, so that each run of the refresher refreshes.
+        tokenLifetimeSeconds: 600,
+        pageSize: 2,
+        delivery: {
+          timeoutMs: 60_000,
+          firstRetryMs: 200,
+          maxRetryMs: 2_000,
+          concurrency: 6,
+          tries: () => tries,
+          onAttempt,
+        },
+      },
+      { progress: () => undefined, notice: () => undefined },
+      () => undefined,
+    ),
     (running) => running.close(),
   );
+  const { stack, sandbox } = system;
   let interference: Interference = async () => undefined;
   const interfere: Interference = (call, phase) => interference(call, phase);
   const shortNames = new Map(stack.functions.map(({ name, logicalId }) => [name, shortName(logicalId)]));
   stack.gateway.intercept(observing(interfere, (name) => shortNames.get(name)));
   const reads: ProviderRead[] = [];
   const onFound = (target: string, sentAt: number) => void reads.push({ target, sentAt });
-  const plans = await wireToProvider(stack, assembly, { providerUrl: url, interfere, onFound }, starting);
-  const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-  const observed: ObserverOptions = {
-    access,
-    queues: subscribersOf(stack).map(({ name, queueUrl }) => ({ name, queueUrl })),
-    streamArn: stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "",
-    files,
-  };
-  const observersFile = new URL("./observers/main.ts", import.meta.url);
-  const observers = starting.use(startRemote<ObserverMethods>(observersFile, [JSON.stringify(observed)]));
-  await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
-  await invoke(stack, outputOf(stack, "RegisterFunctionName"));
+  const wiring = { providerUrl: sandbox.baseUrl, interfere, onFound };
+  const plans = await wireToProvider(stack, assembly, wiring, starting);
   const cleanup = starting.move();
   return {
-    stack,
-    /** The operator's clients of the engines. */
-    access,
-    provider,
-    observers,
+    ...system,
+    observers: startObservers(system, records),
     /** Functions by their short names, for example `RelayChanges`. */
     functions: new Map(stack.functions.map((each) => [shortName(each.logicalId), each])),
     /** Current plans of the functions, by the same names. */
     plans,
-    files,
+    /** What was sent, stored and received. */
+    records,
     /** Functions' calls that the provider answered with data. */
     reads,
     /** Sets what decides every call of functions and their pollers from now on. */
     interfere: (decided: Interference) => {
       interference = decided;
     },
+    /** Limits the attempts of each webhook from now on; undefined: until it is answered. */
+    limitTries: (most: number | undefined) => {
+      tries = most;
+    },
+    /** Sends again what was sent about a person. */
+    resendOf: (id: string) => {
+      for (const { kind, body, subjects } of sent.values())
+        if (subjects.includes(id)) sandbox.fireEvent(kind, body);
+    },
     [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
   };
+}
+
+/** Provider ids in a body; none if it cannot be parsed. */
+function subjectsIn(body: Buffer): readonly string[] {
+  try {
+    const { account_id, company_account_id, user_id, data } = Object(JSON.parse(body.toString()));
+    return [account_id, company_account_id, user_id, Object(data).id].filter((id) => typeof id === "string");
+  } catch {
+    return [];
+  }
 }
 
 function observing(interfere: Interference, functionOf: (name: string) => string | undefined): Interceptor {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readEnvelope } from "../../domain/event/envelope.ts";
 import { findUnready } from "../chaos/audit/find-unready.ts";
 import { findWrongAttributes } from "../chaos/audit/find-wrong-attributes.ts";
-import type { MessageLine } from "../chaos/audit/read-records.ts";
+import type { MessageLine } from "../chaos/records.ts";
 import { staleMillis } from "./functions.ts";
 import { allAccountIds, endpoint, ownerOf } from "./provider.ts";
 import type { Simulation } from "./simulation.ts";

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { type EndpointName, endpointNames } from "@income-events/sandbox/endpoint-names.ts";
 import type { Sandbox } from "@income-events/sandbox/server.ts";
 import { z } from "zod";
+import { wrongDocuments } from "../scenario/compare.ts";
 import { readAllDeadLetters, readTable, type TableSnapshot } from "../scenario/snapshot.ts";
 
 const task = z.object({ subject: z.object({ id: z.string() }), endpoint: z.string() });
@@ -67,20 +67,12 @@ export function mostInAnyMinute(times: readonly number[]): number {
  */
 export function assessTasks(
   served: ReadonlyMap<string, unknown>,
-  { data, contents }: Pick<TableSnapshot, "data" | "contents">,
+  table: Pick<TableSnapshot, "data" | "contents">,
   asDeadLetters: ReadonlySet<string>,
 ) {
-  const faults = [...served].flatMap(([name, answer]) => {
-    if (!data.has(name)) return [{ name, fault: "is not fetched" }];
-    const content = contents.get(name);
-    const sent: unknown = JSON.parse(JSON.stringify(answer ?? null));
-    const isSame = content !== undefined && isDeepStrictEqual(JSON.parse(content), sent);
-    return isSame ? [] : [{ name, fault: "differs from what the provider serves" }];
-  });
-  return {
-    done: served.size - faults.length,
-    lost: faults.filter(({ name }) => !asDeadLetters.has(name)).map(({ name, fault }) => `${name} ${fault}`),
-  };
+  const wrong = wrongDocuments(served, table);
+  const lost = [...wrong].filter(([name]) => !asDeadLetters.has(name));
+  return { done: served.size - wrong.size, lost: lost.map(([name, fault]) => `${name} ${fault}`) };
 }
 
 /** An account's endpoints with new data: each is a task. */

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { SubscriberOutput } from "@income-events/local-stack/outputs.ts";
 import type { Sandbox } from "@income-events/sandbox/server.ts";
 import type { DeadLetter, KnownConnection, TableSnapshot } from "./snapshot.ts";
-import type { Traffic } from "./traffic.ts";
 
 /** Connection state at the provider, by id. */
 type Connections = ReadonlyMap<string, { readonly connected: boolean }>;
@@ -20,27 +19,45 @@ export type Expectation = {
   readonly data: ReadonlyMap<string, unknown>;
 };
 
-/** @param deadLetters ids of what cannot become an event or a task, or the text if it has no id */
+/**
+ * @param options.accepted ids of the webhooks' events that were answered 2xx
+ * @param options.deadLetters ids of what cannot become an event or a task, or the text if it has no id
+ * @param options.isExpected whether something is expected of a user or an account; absent: of all
+ */
 export function expectationOf(
   sandbox: Pick<Sandbox, "snapshot" | "data">,
-  traffic: Pick<Traffic, "accepted">,
-  deadLetters: ReadonlySet<string>,
+  {
+    accepted = new Set(),
+    deadLetters = new Set(),
+    isExpected = () => true,
+  }: {
+    readonly accepted?: ReadonlySet<string>;
+    readonly deadLetters?: ReadonlySet<string>;
+    readonly isExpected?: (id: string) => boolean;
+  },
 ): Expectation {
   const { users, accounts, endpoints } = sandbox.snapshot();
   const connectionsOf = (isCompany: boolean): Connections =>
     new Map(
       accounts
-        .filter(({ company, deleted }) => company === isCompany && !deleted)
+        .filter(({ id, company, deleted }) => company === isCompany && !deleted && isExpected(id))
         .map(({ id, connected }) => [id, { connected }]),
     );
+  const ofAccounts = connectionsOf(false);
+  const ofExpected = endpoints.filter(({ accountId }) => isExpected(accountId));
   // A company account's data exists at once; only the endpoints that every account has are fetched of it.
-  const fetched = new Set(endpoints.filter(({ company }) => !company).map(({ endpoint }) => endpoint));
-  const data = endpoints.filter(({ endpoint }) => fetched.has(endpoint));
+  const shares = Map.groupBy(
+    ofExpected.filter(({ company }) => !company),
+    ({ endpoint }) => endpoint,
+  );
+  const data = ofExpected.filter(
+    ({ company, endpoint }) => !company || shares.get(endpoint)?.length === ofAccounts.size,
+  );
   return {
-    events: traffic.accepted().difference(deadLetters),
+    events: accepted.difference(deadLetters),
     deadLetters,
-    users: new Set(users.map(({ id }) => id)),
-    accounts: connectionsOf(false),
+    users: new Set(users.flatMap(({ id }) => (isExpected(id) ? [id] : []))),
+    accounts: ofAccounts,
     companyAccounts: connectionsOf(true),
     data: new Map(
       data.map(({ accountId, endpoint }) => [`${accountId}/${endpoint}`, sandbox.data(accountId, endpoint)]),
@@ -50,8 +67,6 @@ export function expectationOf(
 
 export type Found = {
   readonly table: TableSnapshot;
-  /** Data as text, wherever it is stored, by `<id>/<endpoint>`. */
-  readonly contents: ReadonlyMap<string, string>;
   /**
    * By subscriber: id and type of the distinct messages in its queue, or parked because the queue refused
    * them.
@@ -70,8 +85,7 @@ export function findLosses(
   return [
     ...missing("event", expected.events, table.events),
     ...missing("user", expected.users, table.users),
-    ...missing("document", expected.data.keys(), table.data),
-    ...different(expected.data, found.contents),
+    ...[...wrongDocuments(expected.data, table)].map(([name, fault]) => `document ${name} ${fault}`),
     ...connections("account", expected.accounts, table.accounts),
     ...connections("company account", expected.companyAccounts, table.companyAccounts),
     ...subscribers.flatMap((subscriber) => wrongMessages(expected, found, subscriber)),
@@ -88,13 +102,24 @@ function missing(what: string, expected: Iterable<string>, found: Ids): readonly
   return [...expected].filter((id) => !found.has(id)).map((id) => `${what} ${id} is missing`);
 }
 
-/** Paged data has a `next` beyond the provider's fields. */
-function different(expected: Expectation["data"], found: Found["contents"]): readonly string[] {
-  return [...expected].flatMap(([name, data]) => {
-    const stored: unknown = JSON.parse(found.get(name) ?? "null");
-    const isSame = isDeepStrictEqual({ ...Object(stored), next: null }, { ...Object(data), next: null });
-    return stored === null || isSame ? [] : [`document ${name} is another than the provider's`];
-  });
+/**
+ * Documents that were not read since their last announcement, or that are not the provider's, with what is wrong.
+ * @param expected the provider's data, by `<account id>/<endpoint>`
+ */
+export function wrongDocuments(
+  expected: Expectation["data"],
+  { data, contents }: Pick<TableSnapshot, "data" | "contents">,
+): ReadonlyMap<string, string> {
+  // Paged data has a `next` beyond the provider's fields.
+  const unpaged = (document: unknown) => ({ ...Object(document), next: null });
+  const wrong = new Map<string, string>();
+  for (const [name, served] of expected) {
+    const stored: unknown = JSON.parse(contents.get(name) ?? "null");
+    if (!data.has(name)) wrong.set(name, "is missing");
+    else if (!isDeepStrictEqual(unpaged(stored), unpaged(served)))
+      wrong.set(name, "is another than the provider's");
+  }
+  return wrong;
 }
 
 function connections(

@@ -9,7 +9,7 @@ import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { findRemains } from "../chaos/audit/find-remains.ts";
 import { clientsOf, fifoOrder } from "./clients.ts";
-import { sendLargeOf, type Target } from "./webhooks.ts";
+import { largeReportsOf } from "./webhooks.ts";
 
 /** A user of whom nothing may remain. */
 export type Erased = { readonly userId: string; readonly accountIds: readonly string[] };
@@ -17,7 +17,6 @@ export type Erased = { readonly userId: string; readonly accountIds: readonly st
 const ofSomebodyElse = "of somebody else";
 
 export type ErasureOptions = {
-  readonly target: Target;
   /** Maximum milliseconds until the queues are empty. */
   readonly patience: number;
   /** Runs while the erasure is in progress. */
@@ -32,9 +31,9 @@ export type ErasureOptions = {
 export async function eraseUser(
   { sandbox, stack, access }: System,
   { userId }: Erased,
-  { target, patience, meanwhile }: ErasureOptions,
+  { patience, meanwhile }: ErasureOptions,
 ): Promise<void> {
-  await sendLargeOf(target, userId);
+  for (const { kind, body } of largeReportsOf(userId)) sandbox.fireEvent(kind, body);
   await waitUntilIdle({ sandbox, stack }, patience);
   using clients = clientsOf(access);
   // The eraser does not search its own dead letters, so they get only somebody else's.
@@ -79,11 +78,7 @@ export async function findRemainsOf(
   const failures = outputOf(stack, "FailuresBucketName");
   const places = {
     tables: [outputOf(stack, "TableName")],
-    buckets: {
-      overflow: outputOf(stack, "OverflowBucketName"),
-      archive: outputOf(stack, "ArchiveBucketName"),
-      failures,
-    },
+    buckets: [outputOf(stack, "OverflowBucketName"), outputOf(stack, "ArchiveBucketName"), failures],
     messages: {},
     logs: {},
   };

@@ -26,7 +26,7 @@ export async function runScenario(options: StartOptions, surface: Surface): Prom
   const system = await startSystem(options, sandboxOptions, surface, traffic.observe);
   try {
     const addresses = addressesOf(system);
-    const load = { secret: addresses.webhookHeaders, users: options.users, progress };
+    const load = { users: options.users, progress };
     const result = await Promise.race([playScenario(system, traffic, load), interrupted]);
     if (result === undefined) return 130;
     const { losses } = result;

@@ -7,19 +7,24 @@ import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Progress, System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { clientsOf, fifoOrder } from "./clients.ts";
-import { type Expectation, expectationOf, findLosses } from "./compare.ts";
+import { expectationOf, findLosses } from "./compare.ts";
 import { type Erased, eraseUser, findRemainsOf } from "./erasure.ts";
 import { documentsIn, readDocuments } from "./read-documents.ts";
-import { readArchive, readBodies, readContents, readTable, typesById } from "./snapshot.ts";
+import { readArchive, readBodies, readTable, typesById } from "./snapshot.ts";
 import { identityOf, type Traffic } from "./traffic.ts";
-import { sendBadInput, sendLargeOf, type Target } from "./webhooks.ts";
+import {
+  largeReports,
+  largeReportsOf,
+  lateReport,
+  poison,
+  sendRefused,
+  sendToOtherPath,
+} from "./webhooks.ts";
 
 /** Findings of a scenario, and what is missing or wrong. */
 export type ScenarioResult = Awaited<ReturnType<typeof playScenario>>;
 
 export type ScenarioLoad = {
-  /** Headers that a webhook must have. */
-  readonly secret: Target["secret"];
   readonly users: number;
   readonly progress: Progress;
 };
@@ -38,6 +43,9 @@ const failuresOfProvider = 5;
  */
 const refusedCalls = 10;
 const companyAccountsPerScenario = 3;
+/** Accounts of which the provider reports something late. */
+const maxLateAccounts = 5;
+const sentByScenario = { sent_by: "scenario" };
 /** Users without a webhook, whom reconciliation must find. */
 const maxUnannouncedUsers = 2;
 /**
@@ -55,23 +63,22 @@ const wholeRetention = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
  * state, and reads every announced document as each subscriber.
  * @throws as soon as a permission is denied or an import fails: neither recovers by itself
  */
-export async function playScenario(
-  system: System,
-  traffic: Traffic,
-  { secret, users, progress }: ScenarioLoad,
-) {
+export async function playScenario(system: System, traffic: Traffic, { users, progress }: ScenarioLoad) {
   const { sandbox, stack } = system;
-  const target = { url: outputOf(stack, "WebhooksUrl"), secret };
   const kills = killEachOnce(stack);
   const refusals = refuseEachOnce(stack);
   const watch = watchForProblems(stack, patience);
   try {
-    const { poison, erased } = await watch.during(play(system, kills, { target, users, progress }));
-    const deadLetters = new Set([...poison, ...Object.values(unreadableTasks)]);
-    const expected = withoutErased(expectationOf(sandbox, traffic, deadLetters), traffic, erased);
+    const erased = await watch.during(play(system, kills, { users, progress }));
+    const deadLetters = new Set([...poison().map(identityOf), ...Object.values(unreadableTasks)]);
+    // Nothing is expected of the user who is erased at the end.
+    const own = [erased.userId, ...erased.accountIds];
+    const accepted = traffic.accepted().difference(traffic.naming(own));
+    const isExpected = (id: string) => !own.includes(id);
+    const expected = expectationOf(sandbox, { accepted, deadLetters, isExpected });
     progress("Erasing a user, and comparing with the provider's list, for users whose webhooks were lost");
     const meanwhile = () => invokeUntilHealed(stack, kills, "ReconcileFunctionName");
-    await watch.during(eraseUser(system, erased, { target, patience, meanwhile }));
+    await watch.during(eraseUser(system, erased, { patience, meanwhile }));
     progress("Archiving again, with no dead letter near its end");
     await invokeUntilHealed(stack, kills, "ArchiveFunctionName");
     progress("Counting in the table and the queues");
@@ -113,12 +120,12 @@ export async function playScenario(
   }
 }
 
-/** @returns identities of the bodies that cannot become events, and the user to erase */
+/** @returns the user to erase */
 async function play(
   { sandbox, stack, access }: System,
   kills: Kills,
-  { target, users, progress }: Omit<ScenarioLoad, "secret"> & { readonly target: Target },
-) {
+  { users, progress }: ScenarioLoad,
+): Promise<Erased> {
   // First, so that the day's first reconciliation finds them, whichever run that is.
   await sandbox.createUsers(Math.min(users, maxUnannouncedUsers), { drop: true });
   progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
@@ -142,13 +149,25 @@ async function play(
   await sandbox.waitUntilIdle();
 
   progress("Sending duplicates, late repeats, large and unreadable bodies, wrong secrets");
-  const all = sandbox.snapshot().accounts;
-  const poison = await sendBadInput(target, {
-    users: announced.users,
-    accounts: all.filter(({ company, userId }) => !company && announced.users.includes(userId)),
-    companyAccounts: all.filter(({ company }) => company),
-  });
-  await sendLargeOf(target, erased.userId);
+  const [userId = ""] = announced.users;
+  const people = announced.accounts.map((accountId, index) => ({
+    accountId,
+    userId: announced.users[index] ?? "",
+    companyAccountId: announced.companyAccounts[index] ?? "",
+  }));
+  const good = [
+    ...people.slice(0, 1).flatMap(largeReports),
+    ...people
+      .slice(0, maxLateAccounts)
+      .flatMap((person) => [
+        lateReport("disconnect_account", person, sentByScenario),
+        lateReport("create_account", person, sentByScenario),
+      ]),
+  ];
+  for (const { kind, body } of good) sandbox.fireEvent(kind, body, { times: 3 });
+  for (const { kind, body } of [...poison(), ...largeReportsOf(erased.userId)]) sandbox.fireEvent(kind, body);
+  sendRefused(sandbox);
+  await sendToOtherPath(sandbox, outputOf(stack, "WebhooksUrl"), userId);
   progress("Waiting until every queue is empty and the stream is read");
   await Promise.all([
     waitUntilIdle({ sandbox, stack }, patience),
@@ -162,20 +181,7 @@ async function play(
     const outcome = await functionOf(stack, "ArchiveFunctionName").invoke(wholeRetention);
     if (outcome.kind !== "returned") throw new Error("The dead letters could not be archived");
   }
-  return { poison: new Set(poison.map(identityOf)), erased };
-}
-
-/** Nothing is expected of the user who is erased at the end. */
-function withoutErased(expected: Expectation, traffic: Traffic, { userId, accountIds }: Erased): Expectation {
-  const own = new Set([userId, ...accountIds]);
-  const data = [...expected.data].filter(([name]) => !accountIds.some((id) => name.startsWith(`${id}/`)));
-  return {
-    ...expected,
-    events: expected.events.difference(traffic.naming([...own])),
-    users: expected.users.difference(own),
-    accounts: new Map([...expected.accounts].filter(([id]) => !own.has(id))),
-    data: new Map(data),
-  };
+  return erased;
 }
 
 function functionOf(stack: LocalStack, output: string) {
@@ -199,8 +205,8 @@ async function invokeUntilHealed(stack: LocalStack, kills: Kills, output: string
  * @returns what was found, and texts of the messages by subscriber, including those that its queue refused
  */
 async function takeSnapshot({ stack, access, subscribers }: System) {
-  const table = await readTable(access, outputOf(stack, "TableName"));
-  const contents = await readContents(access, outputOf(stack, "OverflowBucketName"), table);
+  const bucket = outputOf(stack, "OverflowBucketName");
+  const table = await readTable(access, outputOf(stack, "TableName"), bucket);
   const { deadLetters, parked } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
   const bodies = new Map<string, readonly string[]>();
   for (const { name, queueUrl, credentials } of subscribers) {
@@ -208,22 +214,10 @@ async function takeSnapshot({ stack, access, subscribers }: System) {
     bodies.set(name, [...received, ...(parked.get(name) ?? [])]);
   }
   const messages = new Map([...bodies].map(([name, texts]) => [name, typesById(texts)]));
-  return { found: { table, contents, messages, deadLetters }, bodies };
+  return { found: { table, messages, deadLetters }, bodies };
 }
 
 type Kills = ReturnType<typeof killEachOnce>;
-
-/** Calls with which Lambda polls a function's queue or stream in the function's role. */
-const polls: ReadonlySet<string> = new Set([
-  "sqs:ReceiveMessage",
-  "sqs:DeleteMessage",
-  "sqs:DeleteMessageBatch",
-  "sqs:GetQueueAttributes",
-  "dynamodb:DescribeStream",
-  "dynamodb:GetShardIterator",
-  "dynamodb:GetRecords",
-  "dynamodb:ListStreams",
-]);
 
 /**
  * Kills each function once while it runs: after an engine applied one of its calls, and before the function
@@ -232,9 +226,9 @@ const polls: ReadonlySet<string> = new Set([
 function killEachOnce({ gateway, functions }: LocalStack) {
   const left = new Map(functions.map((target) => [target.name, target]));
   let count = 0;
-  const stop = gateway.intercept(async ({ principal, action }, phase) => {
+  const stop = gateway.intercept(async ({ principal, isFromFunction }, phase) => {
     const target = left.get(principal);
-    if (target === undefined || phase !== "after" || polls.has(action)) return undefined;
+    if (target === undefined || phase !== "after" || !isFromFunction) return undefined;
     const killed = target.killWorking();
     // The process had already ended.
     if (killed === 0) return undefined;

@@ -1,13 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { paginateScan } from "@aws-sdk/client-dynamodb";
-import { GetObjectCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
-import {
-  DeleteMessageBatchCommand,
-  GetQueueAttributesCommand,
-  type Message,
-  ReceiveMessageCommand,
-} from "@aws-sdk/client-sqs";
+import { GetObjectCommand, paginateListObjectsV2, type S3Client } from "@aws-sdk/client-s3";
+import type { Message } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { deadLetterQueuesOf } from "@income-events/local-stack/outputs.ts";
 import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
@@ -15,7 +10,7 @@ import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Access } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
 import { compressionFormatOf } from "../../domain/event/payload.ts";
-import { clientsOf } from "./clients.ts";
+import { clientsOf, takeBatch } from "./clients.ts";
 
 const knownConnection = z.object({
   connected: z.boolean().optional(),
@@ -75,11 +70,13 @@ export async function readObjects(access: Access, Bucket: string): Promise<Reado
   using clients = clientsOf(access);
   const objects = new Map<string, Uint8Array>();
   for await (const { Contents = [] } of paginateListObjectsV2({ client: clients.s3 }, { Bucket }))
-    for (const { Key = "" } of Contents) {
-      const { Body } = await clients.s3.send(new GetObjectCommand({ Bucket, Key }));
-      objects.set(Key, (await Body?.transformToByteArray()) ?? new Uint8Array());
-    }
+    for (const { Key = "" } of Contents) objects.set(Key, await readObject(clients.s3, Bucket, Key));
   return objects;
+}
+
+async function readObject(client: S3Client, Bucket: string, Key: string): Promise<Uint8Array> {
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+  return (await Body?.transformToByteArray()) ?? new Uint8Array();
 }
 
 /** An item as JSON, with its content as text. */
@@ -94,15 +91,15 @@ export function textOfBytes(bytes: Uint8Array): string {
   return Buffer.from(compressionFormatOf(bytes) === "gzip" ? gunzipSync(bytes) : bytes).toString("utf8");
 }
 
-export async function readTable(access: Access, tableName: string) {
+/** @param bucket of large contents; absent: only those in the table are read */
+export async function readTable(access: Access, tableName: string, bucket?: string) {
+  using clients = clientsOf(access);
   const events = new Map<string, StoredEvent>();
   const users = new Set<string>();
   const accounts = new Map<string, KnownConnection>();
   const companyAccounts = new Map<string, KnownConnection>();
-  /** Texts of contents in the table, by `<id>/<endpoint>`. */
+  /** Texts of documents, by `<id>/<endpoint>`. */
   const contents = new Map<string, string>();
-  /** Keys of contents in the bucket, by the same names. */
-  const objects = new Map<string, string>();
   const announced: Announced[] = [];
   const readAt = new Map<string, number>();
   for (const item of await readItems(access, tableName)) {
@@ -122,15 +119,17 @@ export async function readTable(access: Access, tableName: string) {
     } else if (sort === "DOCUMENT") {
       const { asOf, codec, content, object } = documentItem.parse(item).document;
       readAt.set(`${id}/${name.join("#")}`, asOf);
-      const document = `${id}/${name[0]}`;
-      if (content !== undefined)
-        contents.set(document, Buffer.from(codec === "gzip" ? gunzipSync(content) : content).toString());
-      if (object !== undefined) objects.set(document, object);
+      const bytes = object && bucket ? await readObject(clients.s3, bucket, object) : content;
+      if (bytes)
+        contents.set(
+          `${id}/${name[0]}`,
+          Buffer.from(codec === "gzip" ? gunzipSync(bytes) : bytes).toString(),
+        );
     }
   }
   /** Names of documents that were read since their last announcement. */
   const data = upToDate(announced, readAt);
-  return { events, users, accounts, companyAccounts, contents, objects, data };
+  return { events, users, accounts, companyAccounts, contents, data };
 }
 
 /** An announcement of a document: its names with and without the range, and when the event was received. */
@@ -151,21 +150,6 @@ function upToDate(announced: readonly Announced[], readAt: ReadonlyMap<string, n
     .filter(({ names, since }) => !names.some((name) => (readAt.get(name) ?? 0) >= since))
     .flatMap(({ names }) => names.map(withoutRange));
   return new Set([...readAt.keys()].map(withoutRange)).difference(new Set(behind));
-}
-
-/** Texts of all contents in the table and the bucket, by document. */
-export async function readContents(
-  access: Access,
-  Bucket: string,
-  { contents, objects }: TableSnapshot,
-): Promise<ReadonlyMap<string, string>> {
-  using clients = clientsOf(access);
-  const texts = new Map(contents);
-  for (const [name, Key] of objects) {
-    const { Body } = await clients.s3.send(new GetObjectCommand({ Bucket, Key }));
-    texts.set(name, gunzipSync((await Body?.transformToByteArray()) ?? "").toString());
-  }
-  return texts;
 }
 
 /** Distinct messages of a subscriber's queue by id, taken out of the queue. */
@@ -196,45 +180,28 @@ function deadLetterOf(body: string, reason: string): DeadLetter {
   return { id: success ? data.id : body, reason, body };
 }
 
-/**
- * Messages of a dead-letter queue, taken out of it. Functions add a reason to those that they send. Those
- * that SQS moved were received as often as the source queue allows.
- */
-export async function readDeadLetters(
-  access: Access,
-  queueUrl: string,
-  sourceUrl: string,
-): Promise<readonly DeadLetter[]> {
-  const moved = `received ${await maxReceiveCountOf(access, sourceUrl)} times`;
-  const letters = await Array.fromAsync(drain(access, queueUrl));
-  return letters.map(({ Body = "", MessageAttributes = {} }) =>
-    deadLetterOf(Body, MessageAttributes.reason?.StringValue ?? moved),
-  );
-}
+/** SQS moves a message without a reason. */
+const moved = "received as often as its queue allows";
 
-/** Messages of all dead-letter queues, taken out of them. */
+/** Messages of all dead-letter queues, taken out of them. Functions add a reason to those that they send. */
 export async function readAllDeadLetters(
   access: Access,
   stack: Pick<LocalStack, "outputs">,
-): Promise<readonly DeadLetter[]> {
-  const queues = deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source));
+): Promise<readonly (DeadLetter & { readonly queueUrl: string })[]> {
+  const queues = deadLetterQueuesOf(stack).map(async ({ url: queueUrl }) => {
+    const letters = await Array.fromAsync(drain(access, queueUrl));
+    return letters.map(({ Body = "", MessageAttributes = {} }) => ({
+      ...deadLetterOf(Body, MessageAttributes.reason?.StringValue ?? moved),
+      queueUrl,
+    }));
+  });
   return (await Promise.all(queues)).flat();
-}
-
-const redrivePolicy = z.object({ maxReceiveCount: z.coerce.number() });
-
-async function maxReceiveCountOf(access: Access, QueueUrl: string): Promise<number> {
-  using clients = clientsOf(access);
-  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["RedrivePolicy"] });
-  const { Attributes = {} } = await clients.sqs.send(command);
-  return redrivePolicy.parse(JSON.parse(Attributes.RedrivePolicy ?? "{}")).maxReceiveCount;
 }
 
 const archived = z.object({
   queue: z.string(),
   body: z.string(),
-  // SQS moves a message without a reason.
-  reason: z.string().default("received as often as its queue allows"),
+  reason: z.string().default(moved),
 });
 
 /** Content of the archive: failed messages, and texts of those that a subscriber's queue refused, by subscriber. */
@@ -256,16 +223,11 @@ export async function readArchive(access: Access, Bucket: string) {
  */
 export async function* drain(access: Access, QueueUrl: string): AsyncGenerator<Message> {
   using clients = clientsOf(access);
-  const receive = { QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ["All"] };
   for (;;) {
-    const { Messages = [] } = await clients.sqs.send(new ReceiveMessageCommand(receive));
-    if (Messages.length === 0) {
-      if ((await queueDepth(clients.sqs, QueueUrl)) === 0) return;
-      await wait(100);
-      continue;
-    }
-    yield* Messages;
-    const Entries = Messages.map(({ ReceiptHandle = "" }, index) => ({ Id: String(index), ReceiptHandle }));
-    await clients.sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    const messages = await takeBatch(clients.sqs, QueueUrl, { MessageAttributeNames: ["All"] });
+    yield* messages;
+    if (messages.length > 0) continue;
+    if ((await queueDepth(clients.sqs, QueueUrl)) === 0) return;
+    await wait(100);
   }
 }

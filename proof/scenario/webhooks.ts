@@ -1,123 +1,109 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Webhook } from "./traffic.ts";
+import type { Sandbox } from "@income-events/sandbox/server.ts";
+import { type WebhookKind, webhookKinds } from "@income-events/sandbox/webhooks.ts";
 
-export type Account = { readonly id: string; readonly userId: string };
+/** A webhook's body for the sandbox to send. */
+export type BadWebhook = { readonly kind: WebhookKind; readonly body: Buffer };
 
-/** URL of the webhooks, and the headers that they must have. */
-export type Target = { readonly url: string; readonly secret: Readonly<Record<string, string>> };
-
-type Subjects = {
-  readonly users: readonly string[];
-  readonly accounts: readonly Account[];
-  readonly companyAccounts: readonly Account[];
+/** A user and the user's accounts. */
+export type Person = {
+  readonly userId: string;
+  readonly accountId: string;
+  readonly companyAccountId: string;
 };
 
-const kinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
-/** Too large for a message or an item, so it is stored in the overflow bucket. */
+/** Too large for a message or an item, so it is stored in the bucket. */
 const padding = "x".repeat(400_000);
+/** Attempts of a webhook with a wrong secret: a fault may come before the refusal. */
+const triesOfRefused = 8;
+
+/** Reports of each kind that are too large for a message or an item. */
+export function largeReports({
+  userId: user_id,
+  accountId: account_id,
+  companyAccountId: company_account_id,
+}: Person): readonly BadWebhook[] {
+  const update = { event: "update_account", user_id, connected: true, padding };
+  const endpoint = { event: "update_endpoint", endpoint: "profile", data_available: true, padding };
+  return [
+    largeUserReport(user_id),
+    webhook("accounts", { ...update, account_id }),
+    webhook("endpoints", { ...endpoint, account_id, user_id }),
+    webhook("company-accounts", { ...update, company_account_id }),
+  ];
+}
+
+function largeUserReport(id: string): BadWebhook {
+  return webhook("users", { action: "update_user", data: { id }, padding });
+}
+
+/** Reports a user and an unreadable body, both too large for a message. */
+export function largeReportsOf(userId: string): readonly BadWebhook[] {
+  // Unreadable bodies of users are not stored.
+  const unreadable = { kind: "accounts", body: Buffer.from(`{"user":"${userId}",${padding}`) } as const;
+  return [largeUserReport(userId), unreadable];
+}
 
 /**
- * Sends a provider's bad day: bodies three times, late repeats that contradict the state, large ones,
- * unreadable ones, and wrong secrets.
- * @returns accepted bodies that cannot become events: each must end in a dead-letter queue
+ * A late report: the account was disconnected once, and is connected again by now.
+ * @param mark fields that make the body distinct
  */
-export async function sendBadInput(
-  target: Target,
-  { users, accounts, companyAccounts }: Subjects,
-): Promise<readonly Webhook[]> {
-  const good = [
-    ...users.slice(0, 1).map(largeUserEvent),
-    ...accounts.slice(0, 1).flatMap(({ id: account_id, userId: user_id }) => [
-      json("accounts", { event: "update_account", account_id, user_id, connected: true, padding }),
-      json("endpoints", {
-        event: "update_endpoint",
-        account_id,
-        user_id,
-        endpoint: "profile",
-        data_available: true,
-        padding,
-      }),
-    ]),
-    ...companyAccounts.slice(0, 1).map(({ id: company_account_id, userId: user_id }) =>
-      json("company-accounts", {
-        event: "update_account",
-        company_account_id,
-        user_id,
-        connected: true,
-        padding,
-      }),
-    ),
-    // Late reports: the account was disconnected once, and is connected again by now.
-    ...["disconnect_account", "create_account"].flatMap((event) =>
-      accounts
-        .slice(0, 5)
-        .map(({ id: account_id, userId: user_id }) =>
-          json("accounts", { event, account_id, user_id, connected: false, sent_by: "scenario" }),
-        ),
-    ),
-  ];
-  const poison = kinds.flatMap((kind) => [
+export function lateReport(
+  event: "create_account" | "disconnect_account",
+  { userId: user_id, accountId: account_id }: Pick<Person, "userId" | "accountId">,
+  mark: object,
+): BadWebhook {
+  return webhook("accounts", { event, account_id, user_id, connected: false, ...mark });
+}
+
+/**
+ * Bodies that cannot become events: each must end in a dead-letter queue.
+ * @param mark fields that make the bodies distinct
+ */
+export function poison(mark: object = {}): readonly BadWebhook[] {
+  const unreadable = JSON.stringify({ ...mark, action: "" }).slice(0, -1);
+  return webhookKinds.flatMap((kind) => [
     // An unreadable body of users may contain a credential, so it is answered 503. An empty one is stored.
-    { kind, body: Buffer.from(kind === "users" ? "" : '{"action":') },
-    json(kind, { action: "no_such_event", event: "no_such_event" }),
+    { kind, body: Buffer.from(kind === "users" ? "" : unreadable) },
+    webhook(kind, { action: "no_such_event", event: "no_such_event", ...mark }),
   ]);
-  // One at a time within a kind: an account's announcements have an order.
-  const once = Map.groupBy([...good, ...poison], ({ kind }) => kind).values();
-  await Promise.all([...once].map((webhooks) => sendInTurn(target, webhooks)));
-  await Promise.all([...good, ...good].map((webhook) => sendInTurn(target, [webhook])));
-  // A URL with a trailing slash has its own function.
-  await sendInTurn(
-    target,
-    users.slice(0, 1).map((id) => ({ ...largeUserEvent(id), kind: "users/" })),
-  );
-  await sendWrongSecrets(target);
-  return poison;
 }
 
-/** Sends a user's event and an unreadable body, both too large for a message. */
-export async function sendLargeOf(target: Target, userId: string): Promise<void> {
-  // Unreadable bodies of users are not stored.
-  const unreadable = { kind: "accounts", body: Buffer.from(`{"user":"${userId}",${padding}`) };
-  await sendInTurn(target, [largeUserEvent(userId), unreadable]);
-}
-
-/** Sends each until it is accepted, as the provider would. */
-async function sendInTurn(target: Target, webhooks: readonly Webhook[]): Promise<void> {
-  for (const webhook of webhooks) {
-    let status = 0;
-    for (let tries = 0; tries < 15 && (status === 0 || status >= 500); tries += 1) {
-      // Backs off: a function that starts on a busy machine takes time.
-      await wait(tries * 200);
-      status = await post(target, webhook);
-    }
-    if (status < 200 || status >= 300) throw new Error(`A webhook of ${webhook.kind} was answered ${status}`);
-  }
-}
-
-async function sendWrongSecrets({ url, secret }: Target): Promise<void> {
-  const wrong = Object.fromEntries(Object.entries(secret).map(([name, value]) => [name, `${value}x`]));
-  for (const kind of kinds) {
-    for (const headers of [wrong, {}]) {
-      const status = await post({ url, secret: headers }, json(kind, { action: "create_user" }));
-      if (status !== 401) throw new Error(`A webhook of ${kind} with a wrong secret was answered ${status}`);
+/** Sends webhooks with a wrong and with an empty secret. */
+export function sendRefused({ fireEvent, webhook }: Sandbox, mark: object = {}): void {
+  for (const kind of webhookKinds) {
+    const secrets = Object.entries(webhook(kind)?.headers ?? {});
+    for (const refused of ["wrong", ""]) {
+      const headers = Object.fromEntries(secrets.map(([name]) => [name, refused]));
+      const payload = { action: "create_user", refused, ...mark };
+      fireEvent(kind, payload, { headers, maxAttempts: triesOfRefused });
     }
   }
 }
 
-async function post({ url, secret }: Target, { kind, body }: Webhook): Promise<number> {
-  const response = await fetch(`${url}/${kind}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...secret },
-    body: new Uint8Array(body),
-  });
-  await response.arrayBuffer();
-  return response.status;
+/**
+ * Sends a user's report to a URL with a trailing slash, which has its own function, until it is accepted.
+ * @throws if it is refused
+ */
+export async function sendToOtherPath(
+  { webhook }: Sandbox,
+  webhooksUrl: string,
+  userId: string,
+): Promise<void> {
+  const { body } = largeUserReport(userId);
+  for (let tries = 0; ; tries += 1) {
+    // Backs off: a function that starts on a busy machine takes time.
+    await wait(tries * 200);
+    const { ok, status } = await fetch(`${webhooksUrl}/users/`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...webhook("users")?.headers },
+      body: new Uint8Array(body),
+    });
+    if (ok) return;
+    if (tries === 15 || status < 500) throw new Error(`A webhook was answered ${status}`);
+  }
 }
 
-function largeUserEvent(id: string): Webhook {
-  return json("users", { action: "update_user", data: { id }, padding });
-}
-
-function json(kind: string, payload: object): Webhook {
+function webhook(kind: WebhookKind, payload: object): BadWebhook {
   return { kind, body: Buffer.from(JSON.stringify(payload)) };
 }

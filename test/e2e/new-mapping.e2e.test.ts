@@ -1,9 +1,9 @@
-import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { problemsOf } from "@income-events/local-stack/problems.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
-import { readDeadLetters, readItems } from "../../proof/scenario/snapshot.ts";
+import { readAllDeadLetters, readItems } from "../../proof/scenario/snapshot.ts";
 import type { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
@@ -156,9 +156,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
       }
     }
     expect(duplicatesIn(messages)).toEqual([]);
-    for (const { url, source } of deadLetterQueuesOf(stack)) {
-      expect(await readDeadLetters(access, url, source)).toEqual([]);
-    }
+    expect(await readAllDeadLetters(access, stack)).toEqual([]);
     expect(problemsOf(stack)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { deadLetterQueuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDeadLetters, readSubscriber } from "../../proof/scenario/snapshot.ts";
+import { readAllDeadLetters, readSubscriber } from "../../proof/scenario/snapshot.ts";
 import { recordTraffic } from "../../proof/scenario/traffic.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
@@ -54,9 +54,6 @@ describe("an account without free concurrency for ten minutes", () => {
     const accepted = traffic.accepted();
     expect(accepted.size).toBeGreaterThan(20);
     expect([...accepted].filter((id) => !messages.has(id))).toEqual([]);
-    const deadLetters = deadLetterQueuesOf(stack).map(({ url, source }) =>
-      readDeadLetters(access, url, source),
-    );
-    expect((await Promise.all(deadLetters)).flat()).toEqual([]);
+    expect(await readAllDeadLetters(access, stack)).toEqual([]);
   });
 });

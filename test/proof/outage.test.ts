@@ -10,11 +10,11 @@ const stored = new Map([
   ["a/income", '{"data":[{"id":"1"}],"revision":2}'],
   ["a/trips", '{"revision":1,"data":[]}'],
 ]);
-const differs = "a/income differs from what the provider serves";
+const differs = "a/income is another than the provider's";
 
 it.each([
   ["what is served is stored", stored, ["a/income", "a/trips"], [], { done: 2, lost: [] }],
-  ["it is not fetched", stored, ["a/trips"], [], { done: 1, lost: ["a/income is not fetched"] }],
+  ["it is not fetched", stored, ["a/trips"], [], { done: 1, lost: ["a/income is missing"] }],
   [
     "it is older",
     new Map([...stored, ["a/income", '{"revision":1,"data":[{"id":"1"}]}']]),

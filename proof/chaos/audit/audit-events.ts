@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { MessageLine, RecordLine, SentLine } from "./read-records.ts";
+import type { MessageLine, RecordLine, SentLine } from "../records.ts";
 
 export type Evidence = {
   readonly sent: readonly SentLine[];

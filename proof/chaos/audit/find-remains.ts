@@ -11,7 +11,7 @@ import { readBodies, readItems, readObjects, textOfBytes, textOfItem } from "../
 export type Places = {
   /** Some tables contain reports of erasures. */
   readonly tables: readonly string[];
-  readonly buckets: Readonly<Record<string, string>>;
+  readonly buckets: readonly string[];
   /** Messages of all queues but the subscribers'. */
   readonly messages: Readonly<Record<string, readonly string[]>>;
   /** Lines of functions' logs. */
@@ -32,7 +32,7 @@ export async function storesIn(stack: LocalStack, access: Access): Promise<Omit<
   ]);
   return {
     tables: TableNames,
-    buckets: Object.fromEntries(Buckets.map(({ Name = "" }) => [Name, Name])),
+    buckets: Buckets.map(({ Name = "" }) => Name),
     logs: Object.fromEntries(stack.functions.map(({ logicalId, log }) => [logicalId, log()])),
   };
 }
@@ -104,9 +104,9 @@ async function textsInTable(access: Access, tableName: string): Promise<readonly
 
 async function textsInBuckets(access: Access, buckets: Places["buckets"]): Promise<readonly Text[]> {
   const texts: Text[] = [];
-  for (const [name, bucket] of Object.entries(buckets))
+  for (const bucket of buckets)
     for (const [key, bytes] of await readObjects(access, bucket))
-      texts.push({ place: `the bucket ${name}: ${key}`, text: `${key}\n${textOfBytes(bytes)}` });
+      texts.push({ place: `the bucket ${bucket}: ${key}`, text: `${key}\n${textOfBytes(bytes)}` });
   return texts;
 }
 
@@ -124,15 +124,14 @@ const isOfPerson = /@|\p{L} \p{L}/u;
 
 /**
  * Texts that only documents of the erased contain.
- * @param data the provider's documents, by `<account>/<endpoint>`
+ * @param documents the provider's documents, each with its account
  */
-export function marksOf(data: ReadonlyMap<string, unknown>, erased: ReadonlySet<string>): readonly string[] {
+export function marksOf(
+  documents: readonly (readonly [accountId: string, document: unknown])[],
+  erased: ReadonlySet<string>,
+): readonly string[] {
   const texts = (isOfErased: boolean) =>
-    new Set(
-      [...data].flatMap(([name, document]) =>
-        erased.has(name.slice(0, name.lastIndexOf("/"))) === isOfErased ? textsIn(document) : [],
-      ),
-    );
+    new Set(documents.flatMap(([id, document]) => (erased.has(id) === isOfErased ? textsIn(document) : [])));
   return [...texts(true).difference(texts(false))];
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { MessageLine } from "./read-records.ts";
+import type { MessageLine } from "../records.ts";
 
 const stateItem = z.object({
   pk: z.string(),

@@ -7,14 +7,7 @@ import { askForErasure } from "../../scenario/erasure.ts";
 import type { ChaosSystem } from "../system.ts";
 import { sendRound } from "./send-round.ts";
 
-export type Load = {
-  /** Resolves after this many more rounds, or when the load ends. */
-  rounds(count: number): Promise<void>;
-  /** Ends the load; resolves after the last round. */
-  stop(): Promise<void>;
-  /** Users whose erasure was requested. */
-  readonly erased: ReadonlySet<string>;
-};
+export type Load = ReturnType<typeof keepLoading>;
 
 /** Pending deliveries above which the next round waits. */
 const maxPending = 30;
@@ -31,8 +24,8 @@ const archiveAll = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
 const unreadableTask = '{"schemaVersion":0}';
 
 /** Sends rounds one after the other, and invokes the scheduled functions. */
-export function keepLoading(system: ChaosSystem, progress: (step: string) => void): Load {
-  const { provider, stack, access, functions } = system;
+export function keepLoading(system: ChaosSystem, progress: (step: string) => void) {
+  const { sandbox, stack, access, functions } = system;
   const sqs = new SQSClient(access);
   const erased = new Set<string>();
   let brought = 0;
@@ -44,7 +37,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
     const erasable: string[] = [];
     while (!isOver) {
       brought += 1;
-      const users = await sendRound(provider, brought);
+      const users = await sendRound(sandbox, brought);
       const MessageBody = unreadableTask;
       const QueueUrl = outputOf(stack, "FetchQueueUrl");
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...fifoOrder(QueueUrl) }));
@@ -53,7 +46,8 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
       // Late data of erased users causes more erasures. If they piled up, no user could be erased in later rounds.
       const end = Date.now() + longestCatchUpMs;
       while (!isOver && Date.now() < end && (await erasures()) >= maxErasures) await wait(betweenRoundsMs);
-      while (!isOver && (await provider.call("pending")) > maxPending) await wait(betweenRoundsMs);
+      while (!isOver && sandbox.deliveries({ status: "pending" }).length > maxPending)
+        await wait(betweenRoundsMs);
       await wait(betweenRoundsMs);
     }
   };
@@ -61,7 +55,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
   const erase = async (userId: string): Promise<void> => {
     erased.add(userId);
     await askForErasure(sqs, outputOf(stack, "EraseQueueUrl"), userId);
-    await provider.call("resendOf", userId);
+    system.resendOf(userId);
   };
   const invoke = async (name: string): Promise<void> => {
     const target = functions.get(name);
@@ -75,15 +69,18 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
   const work = Promise.all([bring(), ...scheduled.map(invoke)]);
   work.catch((error: unknown) => progress(String(error)));
   return {
-    rounds: async (count) => {
+    /** Resolves after this many more rounds, or when the load ends. */
+    rounds: async (count: number): Promise<void> => {
       const end = brought + count;
       while (brought < end && !isOver) await Promise.race([wait(100), work]);
     },
-    stop: async () => {
+    /** Ends the load; resolves after the last round. */
+    stop: async (): Promise<void> => {
       isOver = true;
       await work;
       sqs.destroy();
     },
+    /** Users whose erasure was requested. */
     erased,
   };
 }

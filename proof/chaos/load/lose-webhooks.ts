@@ -1,12 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { expectationOf, findLosses } from "../../scenario/compare.ts";
-import { readContents, readTable } from "../../scenario/snapshot.ts";
-import { limitedTo } from "../audit/gather-evidence.ts";
+import { readTable } from "../../scenario/snapshot.ts";
 import type { FaultOptions, Progress } from "../run-fault-phases.ts";
 import { minuteInMillis } from "../synthesize.ts";
 import type { ChaosSystem } from "../system.ts";
-import { waitUntilIdle } from "./recover.ts";
 
 const awayMinutes = 10;
 const recoveryMinutes = 15;
@@ -27,31 +26,31 @@ export async function loseWebhooks(
   progress: Progress,
 ): Promise<readonly string[]> {
   if (tries === undefined) return [];
-  const { provider, stack, functions } = system;
+  const { sandbox, stack, functions } = system;
   progress(`Taking the receivers away, while the provider tries each webhook ${tries} times`);
-  const before = await provider.call("createUsers", 3, {});
+  const before = await sandbox.createUsers(3);
   await waitUntilIdle(system, patience);
-  const givenUpBefore = await provider.call("givenUp");
-  await provider.call("limitTries", tries);
+  const givenUp = () => sandbox.deliveries({ status: "given-up" }).length;
+  const givenUpBefore = givenUp();
+  system.limitTries(tries);
   const bringBack = stack.gateway.intercept(async ({ principal, action }, phase) =>
     /Receive/.test(principal) && action === "sqs:SendMessage" && phase === "before"
       ? { status: 503, errorType: "ServiceUnavailable", message: "injected by chaos" }
       : undefined,
   );
   const [first = "", second = ""] = before.accounts;
-  const lost = await provider.call("createUsers", 3, {});
+  const lost = await sandbox.createUsers(3);
   // The stage's initial endpoint. Only the lost webhook would announce data that was never read.
-  await provider.call("fetchData", first, ["profile"]);
+  sandbox.fetchData(first, ["profile"]);
   await wait((awayMinutes * minuteInMillis) / 2);
-  await provider.call("fetchData", second, ["profile"]);
+  sandbox.fetchData(second, ["profile"]);
   await wait((awayMinutes * minuteInMillis) / 2);
-  while ((await provider.call("pending")) > 0) await wait(100);
-  const givenUp = (await provider.call("givenUp")) - givenUpBefore;
+  await sandbox.waitUntilIdle();
   // Without a lost webhook, the recovery proves nothing.
-  const problems = givenUp > 0 ? [] : ["no webhook was lost while the receivers were down"];
+  const problems = givenUp() > givenUpBefore ? [] : ["no webhook was lost while the receivers were down"];
   bringBack();
   const back = performance.now();
-  await provider.call("limitTries", null);
+  system.limitTries(undefined);
   const names = new Set([before, lost].flatMap(({ users, accounts }) => [...users, ...accounts]));
   const longest = recoveryMinutes * minuteInMillis + workMs * slow;
   for (;;) {
@@ -73,12 +72,11 @@ export async function loseWebhooks(
 }
 
 async function differences(
-  { stack, access, provider }: ChaosSystem,
+  { stack, access, sandbox }: ChaosSystem,
   names: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const table = await readTable(access, outputOf(stack, "TableName"));
-  const contents = await readContents(access, outputOf(stack, "OverflowBucketName"), table);
-  const truth = limitedTo(await provider.call("truth"), names);
-  const expected = expectationOf(truth, { accepted: () => new Set() }, new Set());
-  return findLosses(expected, { table, contents, messages: new Map(), deadLetters: [] }, []);
+  const bucket = outputOf(stack, "OverflowBucketName");
+  const table = await readTable(access, outputOf(stack, "TableName"), bucket);
+  const expected = expectationOf(sandbox, { isExpected: (id) => names.has(id) });
+  return findLosses(expected, { table, messages: new Map(), deadLetters: [] }, []);
 }
