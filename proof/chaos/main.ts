@@ -6,9 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { printFaults, runProgram, timed } from "../support/program.ts";
-import { reportLine } from "./audit/report-line.ts";
 import { type ChaosFlags, parseChaosFlags } from "./options.ts";
-import { type RunResult, runChaos } from "./run.ts";
+import { type RunResult, reportLine, runChaos } from "./run.ts";
 import { sabotaged } from "./sabotage.ts";
 import { synthesizeStage } from "./synthesize.ts";
 
@@ -22,8 +21,10 @@ async function runOnce(
   directory: string,
   interrupted: Promise<undefined>,
 ): Promise<RunResult | undefined> {
-  const options = { ...flags, assembly, seed, directory, isShort: flags.short === true };
-  const result = await Promise.race([runChaos(options, progress), interrupted]);
+  const result = await Promise.race([
+    runChaos({ ...flags, assembly, seed, directory }, progress),
+    interrupted,
+  ]);
   if (result === undefined) return undefined;
   const { faults, tally } = result;
   printFaults(faults);

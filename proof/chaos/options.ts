@@ -8,14 +8,23 @@ export type ChaosFlags = {
   readonly seed: number;
   /** First and last seed, inclusive. */
   readonly seeds?: readonly [number, number];
+  /** 30 s of faults: a sample of the crash points, a few seconds at each share of faults, each class once. */
   readonly short?: true;
   readonly sabotage?: Sabotage;
   readonly engine?: DynamoDbEngine;
   readonly keep?: string;
-  /** Attempts of each webhook while the receivers are down. */
+  /** Attempts of each webhook while the receivers are down; absent: they are never down. */
   readonly tries?: number;
   /** Slowdown of this machine relative to an idle one. */
   readonly slow: number;
+};
+
+/** Options of the run of one seed. */
+export type RunOptions = ChaosFlags & {
+  /** Directory of the synthesized stage. */
+  readonly assembly: string;
+  /** Directory of the records. */
+  readonly directory: string;
 };
 
 const examples = `

@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A call of a webhook. */
@@ -20,35 +20,25 @@ export type RecordLine = {
   readonly key: string;
   /** Identity of the event. */
   readonly id: string;
-  /** Digest of the first receipt's content. */
-  readonly digest: string;
+  /** Content of the first receipt. */
+  readonly content: unknown;
 };
 
 /** A message that a subscriber received; `at` is in milliseconds since 1970. */
 export type MessageLine = { readonly subscriber: string; readonly at: number; readonly body: string };
 
-/** Lines of one type, also in a file: a failed run keeps it. */
-class Lines<Line extends object> {
-  readonly all: Line[] = [];
-  readonly #file: string;
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  readonly add = (line: Line): void => {
-    this.all.push(line);
-    appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
-  };
-}
-
-export type Records = ReturnType<typeof recordsIn>;
-
 /** Records of a run. */
-export function recordsIn(directory: string) {
-  return {
-    sent: new Lines<SentLine>(join(directory, "sent.jsonl")),
-    messages: new Lines<MessageLine>(join(directory, "messages.jsonl")),
-    changes: new Lines<RecordLine>(join(directory, "records.jsonl")),
-  };
+export type Records = {
+  readonly sent: SentLine[];
+  readonly messages: MessageLine[];
+  readonly records: RecordLine[];
+};
+
+/** Writes records to a file each. */
+export function writeRecords(directory: string, records: Records): void {
+  for (const [name, lines] of Object.entries(records))
+    writeFileSync(
+      join(directory, `${name}.jsonl`),
+      lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    );
 }

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Tally } from "./audit/report-line.ts";
 import { type Crashes, choosePoints } from "./crashes/crash-points.ts";
 import { shares } from "./faults/fault-classes.ts";
 import type { Faults } from "./faults/fault-schedule.ts";
 import { corruptResponses } from "./load/corrupt-responses.ts";
 import type { Load } from "./load/keep-loading.ts";
 import { operate } from "./load/operate.ts";
+import type { RunOptions } from "./options.ts";
 import type { ChaosSystem } from "./system.ts";
 
 /** Crash points that are not hit by then are left for the later phases. */
@@ -21,18 +21,6 @@ const oftenInShort = 5;
 /** Time for classes that have not fired at any share: a stream is not read while a batch is retried. */
 const longestUnfiredMs = 90_000;
 
-export type FaultOptions = {
-  readonly seed: number;
-  /** Directory of the records. */
-  readonly directory: string;
-  /** Slowdown of this machine relative to an idle one. */
-  readonly slow: number;
-  /** 30 s of faults: a sample of the crash points, a few seconds at each share of faults, each class once. */
-  readonly isShort: boolean;
-  /** Attempts of each webhook while the receivers are down; absent: they are never down. */
-  readonly tries?: number;
-};
-
 /** Reports the current step. */
 export type Progress = (step: string) => void;
 
@@ -41,25 +29,20 @@ export type FaultContext = {
   readonly crashes: Crashes;
   readonly faults: Faults;
   readonly load: Load;
-  readonly options: FaultOptions;
+  readonly options: RunOptions;
   readonly progress: Progress;
-};
-
-export type FaultPhasesResult = Pick<Tally, "struck" | "points"> & {
-  /** Corrupted batches by type. */
-  readonly corrupted: ReadonlyMap<string, number>;
 };
 
 /**
  * Runs all faults under load.
- * @returns the number of crash points, and of those hit
+ * @returns the number of crash points, of those hit, and of corrupted batches by type
  */
-export async function runFaultPhases(system: ChaosSystem, context: FaultContext): Promise<FaultPhasesResult> {
+export async function runFaultPhases(system: ChaosSystem, context: FaultContext) {
   const { crashes, faults, load, options, progress } = context;
   progress("Running without faults, to record every call of every function");
-  await load.rounds(options.isShort ? 1 : 2);
-  await seeAllCalls(system, crashes, callsWithoutNews[options.isShort ? "short" : "whole"]);
-  const points = choosePoints(crashes.seen(options.isShort ? oftenInShort : 1), options);
+  await load.rounds(options.short ? 1 : 2);
+  await seeAllCalls(system, crashes, callsWithoutNews[options.short ? "short" : "whole"]);
+  const points = choosePoints(crashes.seen(options.short ? oftenInShort : 1), options);
   progress(`Killing functions at ${points.length} points, one at a time`);
   crashes.crashAt(points);
   await until(() => crashes.left().length === 0, crashesEndAfterMs * options.slow);
@@ -93,12 +76,12 @@ async function runFaultShare(
   share: number,
   { faults, load, options, progress }: FaultContext,
 ): Promise<void> {
-  const { isShort, slow } = options;
-  const longestMs = longestShareMs[isShort ? "short" : "whole"] * slow;
+  const { short, slow } = options;
+  const longestMs = longestShareMs[short ? "short" : "whole"] * slow;
   const end = Date.now() + longestMs;
-  faults.let(share, isShort ? faults.unfired() : undefined);
+  faults.let(share, short ? faults.unfired() : undefined);
   await Promise.race([load.rounds(1), wait(longestMs)]);
-  if (isShort) return;
+  if (short) return;
   await until(() => faults.pendingFaults().length === 0, end - Date.now());
   if (faults.pendingFaults().length > 0)
     progress(`Not fired at this share: ${faults.pendingFaults().join(", ")}`);

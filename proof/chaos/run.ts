@@ -2,15 +2,30 @@ import { mkdirSync } from "node:fs";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { account } from "./audit/audit-events.ts";
 import { gatherEvidence } from "./audit/gather-evidence.ts";
-import type { Tally } from "./audit/report-line.ts";
 import { crashFunctions } from "./crashes/crash-points.ts";
 import { Faults } from "./faults/fault-schedule.ts";
 import { Journal } from "./journal.ts";
 import { keepLoading } from "./load/keep-loading.ts";
 import { loseWebhooks } from "./load/lose-webhooks.ts";
 import { recover } from "./load/recover.ts";
-import { type FaultOptions, type Progress, runFaultPhases } from "./run-fault-phases.ts";
-import { type ChaosOptions, type ChaosSystem, startChaosSystem } from "./system.ts";
+import type { RunOptions } from "./options.ts";
+import { type Progress, runFaultPhases } from "./run-fault-phases.ts";
+import { type ChaosSystem, startChaosSystem } from "./system.ts";
+
+const counted = [
+  ...(["sent", "stored", "deadlettered", "refused", "lost", "duplicated"] as const),
+  ...(["faults", "kills"] as const),
+];
+
+/** Events by fate, calls that met a fault, kills, and crash points that were hit (`struck`) of those chosen. */
+export type Tally = Readonly<Record<(typeof counted)[number] | "struck" | "points", number>>;
+
+/** Last line of the output, with the sums of all runs. */
+export function reportLine(...tallies: readonly Tally[]): string {
+  const sum = (name: keyof Tally) => tallies.reduce((total, tally) => total + tally[name], 0);
+  const counts = counted.map((name) => `${name} ${sum(name)}`).join(" ");
+  return `chaos: ${counts} crashpoints ${sum("struck")}/${sum("points")}`;
+}
 
 export type RunResult = {
   readonly tally: Tally;
@@ -25,7 +40,7 @@ export type RunResult = {
 const patience = 900_000;
 
 /** Runs one seed: the same seed gets the same schedule of faults and kills. */
-export async function runChaos(options: FaultOptions & ChaosOptions, progress: Progress): Promise<RunResult> {
+export async function runChaos(options: RunOptions, progress: Progress): Promise<RunResult> {
   mkdirSync(options.directory, { recursive: true });
   progress(`Starting the stage, the provider and the observers, with the seed ${options.seed}`);
   await using system = await startChaosSystem(options);

@@ -1,5 +1,4 @@
 import type { FunctionPlan } from "@income-events/local-stack/assembly/plan.ts";
-import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
 import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { startSystem } from "@income-events/local-stack/system.ts";
@@ -9,23 +8,18 @@ import type { ProviderRead } from "./audit/find-unready.ts";
 import { startProviderWire, type WireHooks } from "./faults/provider-wire.ts";
 import { type Interference, type ObservedCall, observedCall } from "./observed-call.ts";
 import { startObservers } from "./observers.ts";
-import { recordsIn } from "./records.ts";
+import type { RunOptions } from "./options.ts";
+import { type Records, writeRecords } from "./records.ts";
 import { deduplicationSeconds, stage } from "./synthesize.ts";
 
 /** A running stage with the provider, whose webhooks are recorded, and the observers. */
 export type ChaosSystem = Awaited<ReturnType<typeof startChaosSystem>>;
 
-export type ChaosOptions = {
-  /** Directory of the synthesized stage. */
-  readonly assembly: string;
-  readonly seed: number;
-  readonly directory: string;
-  readonly engine?: DynamoDbEngine;
-};
-
-export async function startChaosSystem({ assembly, seed, directory, engine }: ChaosOptions) {
+export async function startChaosSystem({ assembly, seed, directory, engine }: RunOptions) {
   await using starting = new AsyncDisposableStack();
-  const records = recordsIn(directory);
+  const records: Records = { sent: [], messages: [], records: [] };
+  // A failed run keeps them.
+  starting.defer(() => writeRecords(directory, records));
   /** Maximum attempts of a webhook; undefined: until it is answered. */
   let tries: number | undefined;
   /** Distinct webhooks that were sent, for resending. */
@@ -33,7 +27,7 @@ export async function startChaosSystem({ assembly, seed, directory, engine }: Ch
   const onAttempt = ({ kind, body, result }: Attempt): void => {
     const subjects = subjectsIn(body);
     sent.set(identityOf({ kind, body }), { kind, body, subjects });
-    for (const id of eventIdsOf({ kind, body })) records.sent.add({ kind, id, subjects, ...result });
+    records.sent.push(...eventIdsOf({ kind, body }).map((id) => ({ kind, id, subjects, ...result })));
   };
   const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
   const system = starting.adopt(

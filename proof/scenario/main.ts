@@ -82,8 +82,8 @@ function count(result: ScenarioResult, statuses: readonly number[]) {
     kills: result.kills,
     /** By subscriber. */
     received: Object.fromEntries([...messages].map(([name, { size }]) => [name, size])),
-    documentsRead: result.documentsRead,
-    documentsMissing: result.documentsMissing.length,
+    documentsRead: result.documents.read,
+    documentsMissing: result.documents.missing.length,
     deadLetters: new Set(deadLetters.map(({ id }) => id)).size,
     lost: result.losses.length,
   };

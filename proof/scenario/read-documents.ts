@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { SubscriberCaller } from "@income-events/local-stack/stack/subscriber-callers.ts";
+import type { System } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
 import { signedFetch } from "../support/signed-fetch.ts";
 
@@ -44,6 +45,30 @@ export function documentsIn(bodies: readonly string[]): readonly AnnouncedDocume
         : [[document.href, { subject, ...document, isNewest: newest.get(subject) === sequence }]],
   );
   return [...new Map(announced).values()];
+}
+
+/**
+ * Reads, as each subscriber, every version that was announced to it.
+ * @param bodiesOf all messages to a subscriber, by its name
+ */
+export async function readAllDocuments(
+  { stack, subscribers }: Pick<System, "stack" | "subscribers">,
+  bodiesOf: (subscriber: string) => readonly string[],
+  isErased: (subject: string) => boolean,
+) {
+  const found = await Promise.all(
+    subscribers.map((subscriber) =>
+      readDocuments(
+        documentsIn(bodiesOf(subscriber.name)),
+        { ...subscriber, region: stack.region },
+        isErased,
+      ),
+    ),
+  );
+  return {
+    read: found.reduce((sum, { read }) => sum + read, 0),
+    missing: found.flatMap(({ missing }) => missing),
+  };
 }
 
 /**

@@ -6,10 +6,11 @@ import { queueDepth } from "@income-events/local-stack/sources/drained.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import type { Progress, System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
+import { everywhereIn, findRemains } from "../chaos/audit/find-remains.ts";
 import { clientsOf, fifoOrder } from "./clients.ts";
 import { expectationOf, findLosses } from "./compare.ts";
-import { type Erased, eraseUser, findRemainsOf } from "./erasure.ts";
-import { documentsIn, readDocuments } from "./read-documents.ts";
+import { type Erased, eraseUser } from "./erasure.ts";
+import { readAllDocuments } from "./read-documents.ts";
 import { readArchive, readBodies, readTable, typesById } from "./snapshot.ts";
 import { identityOf, type Traffic } from "./traffic.ts";
 import {
@@ -82,37 +83,22 @@ export async function playScenario(system: System, traffic: Traffic, { users, pr
     progress("Archiving again, with no dead letter near its end");
     await invokeUntilHealed(stack, kills, "ArchiveFunctionName");
     progress("Counting in the table and the queues");
-    const remains = await findRemainsOf(system, erased);
+    const places = await everywhereIn(stack, system.access);
+    const remains = await findRemains(system.access, places, { ids: own, marks: [] });
     const { found, bodies } = await takeSnapshot(system);
     progress("Reading each document that was announced to a subscriber");
     const isErased = (subject: string) => erased.accountIds.some((id) => subject.includes(id));
-    const reading = system.subscribers.map((subscriber) =>
-      readDocuments(
-        documentsIn(bodies.get(subscriber.name) ?? []),
-        { ...subscriber, region: stack.region },
-        isErased,
-      ),
-    );
-    const documents = await watch.during(Promise.all(reading));
-    const documentsMissing = documents.flatMap(({ missing }) => missing);
+    const reading = readAllDocuments(system, (name) => bodies.get(name) ?? [], isErased);
+    const documents = await watch.during(reading);
     const losses = [
       ...findLosses(expected, found, subscribersOf(stack)),
-      ...documentsMissing,
+      ...documents.missing,
       ...remains,
       ...kills.left().map((name) => `the function ${name} was never killed at work`),
       ...refusals.left().map((sending) => `no queue refused a message of ${sending}`),
       ...problemsOf(stack),
     ];
-    const documentsRead = documents.reduce((sum, { read }) => sum + read, 0);
-    return {
-      found,
-      /** Announced document versions that subscribers read. */
-      documentsRead,
-      /** Descriptions of those that could not be read. */
-      documentsMissing,
-      kills: kills.count(),
-      losses,
-    };
+    return { found, documents, kills: kills.count(), losses };
   } finally {
     kills.stop();
     refusals.stop();
@@ -149,7 +135,6 @@ async function play(
   await sandbox.waitUntilIdle();
 
   progress("Sending duplicates, late repeats, large and unreadable bodies, wrong secrets");
-  const [userId = ""] = announced.users;
   const people = announced.accounts.map((accountId, index) => ({
     accountId,
     userId: announced.users[index] ?? "",
@@ -167,7 +152,7 @@ async function play(
   for (const { kind, body } of good) sandbox.fireEvent(kind, body, { times: 3 });
   for (const { kind, body } of [...poison(), ...largeReportsOf(erased.userId)]) sandbox.fireEvent(kind, body);
   sendRefused(sandbox);
-  await sendToOtherPath(sandbox, outputOf(stack, "WebhooksUrl"), userId);
+  await sendToOtherPath(sandbox, outputOf(stack, "WebhooksUrl"), announced.users[0] ?? "");
   progress("Waiting until every queue is empty and the stream is read");
   await Promise.all([
     waitUntilIdle({ sandbox, stack }, patience),

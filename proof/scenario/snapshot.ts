@@ -170,14 +170,14 @@ export function typesById(bodies: readonly string[]): ReadonlyMap<string, string
   return new Map(messages.map(({ id, type }) => [id, type]));
 }
 
-/** A dead letter: the event's id, or its text if it has none, and the reason. */
-export type DeadLetter = { readonly id: string; readonly reason: string; readonly body: string };
+export type DeadLetter = { readonly id: string; readonly reason: string };
 
 const identified = z.object({ id: z.string() });
 
-function deadLetterOf(body: string, reason: string): DeadLetter {
+/** The id of the event in a dead letter, or the whole text if it has none. */
+export function idOfLetter(body: string): string {
   const { success, data } = identified.safeParse(JSON.parse(body));
-  return { id: success ? data.id : body, reason, body };
+  return success ? data.id : body;
 }
 
 /** SQS moves a message without a reason. */
@@ -187,15 +187,12 @@ const moved = "received as often as its queue allows";
 export async function readAllDeadLetters(
   access: Access,
   stack: Pick<LocalStack, "outputs">,
-): Promise<readonly (DeadLetter & { readonly queueUrl: string })[]> {
-  const queues = deadLetterQueuesOf(stack).map(async ({ url: queueUrl }) => {
-    const letters = await Array.fromAsync(drain(access, queueUrl));
-    return letters.map(({ Body = "", MessageAttributes = {} }) => ({
-      ...deadLetterOf(Body, MessageAttributes.reason?.StringValue ?? moved),
-      queueUrl,
-    }));
-  });
-  return (await Promise.all(queues)).flat();
+): Promise<readonly DeadLetter[]> {
+  const queues = deadLetterQueuesOf(stack).map(({ url }) => Array.fromAsync(drain(access, url)));
+  return (await Promise.all(queues)).flat().map(({ Body = "", MessageAttributes = {} }) => ({
+    id: idOfLetter(Body),
+    reason: MessageAttributes.reason?.StringValue ?? moved,
+  }));
 }
 
 const archived = z.object({
@@ -211,7 +208,7 @@ export async function readArchive(access: Access, Bucket: string) {
   for (const bytes of (await readObjects(access, Bucket)).values()) {
     const { queue, body, reason } = archived.parse(JSON.parse(textOfBytes(bytes)));
     const subscriber = /^subscriber\/(.+)$/.exec(queue)?.[1];
-    if (subscriber === undefined) deadLetters.push(deadLetterOf(body, reason));
+    if (subscriber === undefined) deadLetters.push({ id: idOfLetter(body), reason });
     else parked.set(subscriber, [...(parked.get(subscriber) ?? []), body]);
   }
   return { deadLetters, parked };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { MessageLine, RecordLine, SentLine } from "../records.ts";
 
@@ -13,36 +14,16 @@ export type Evidence = {
   readonly erased: ReadonlySet<string>;
   /** Maximum attempts of a webhook; absent: until it is answered. */
   readonly tries?: number | undefined;
-  /** Findings about erased people. */
-  readonly remains: readonly string[];
   /** Missing or wrong records; each names an event or a subject. */
   readonly losses: readonly string[];
-  /** Announcements of readiness that are early, duplicate or missing; one sentence each. */
-  readonly unready: readonly string[];
-  /** Users and messages whose attributes are missing or wrong; one sentence each. */
-  readonly wrongAttributes: readonly string[];
-};
-
-/** Outcome of the distinct events. `sent` must be the sum of the next four. */
-export type Account = {
-  readonly sent: number;
-  readonly stored: number;
-  readonly deadlettered: number;
-  readonly refused: number;
-  readonly lost: number;
-  /** Extra records and extra messages. */
-  readonly duplicated: number;
-  /** Each lost event, with the reason. */
-  readonly lostEvents: ReadonlyMap<string, string>;
-  readonly duplicates: readonly string[];
-  /** Contradictions; the account closes only if there are none. */
-  readonly unaccounted: readonly string[];
+  /** Findings that fail the run by themselves, one sentence each. */
+  readonly findings: readonly string[];
 };
 
 type EventFate = "stored" | "deadlettered" | "refused" | { readonly lost: string };
 
-/** Accounts for every distinct event that was sent. */
-export function account(evidence: Evidence): Account {
+/** Accounts for every distinct event that was sent: `sent` is the sum of the next four. */
+export function account(evidence: Evidence) {
   const { stored, deadLetters, losses } = evidence;
   const sent = Map.groupBy(evidence.sent, ({ id }) => id);
   const written = new Set(evidence.records.flatMap(({ change, id }) => (change === "INSERT" ? [id] : [])));
@@ -60,9 +41,12 @@ export function account(evidence: Evidence): Account {
     deadlettered: count("deadlettered"),
     refused: count("refused"),
     lost: lostEvents.size,
+    /** Extra records and extra messages. */
     duplicated: duplicates.length,
+    /** Each lost event, with the reason. */
     lostEvents,
     duplicates,
+    /** Contradictions; the account closes only if there are none. */
     unaccounted: [
       ...[...stored].filter((id) => !sent.has(id)).map((id) => `${id} is stored and nobody sent it`),
       ...[...deadLetters]
@@ -72,10 +56,7 @@ export function account(evidence: Evidence): Account {
         .filter(([id, fate]) => fate === "refused" && (stored.has(id) || deadLetters.has(id)))
         .map(([id]) => `${id} was refused and is there`),
       ...losses.filter((loss) => !isExplained(loss)),
-      // Any remains fail the run, even if every event of the erased is accounted for.
-      ...evidence.remains,
-      ...evidence.unready,
-      ...evidence.wrongAttributes,
+      ...evidence.findings,
     ],
   };
 }
@@ -130,10 +111,10 @@ function findDuplicates({ records, messages, erased }: Evidence): readonly strin
 function extraRecords(records: readonly RecordLine[]): readonly string[] {
   return [...Map.groupBy(records, ({ id }) => id)].flatMap(([id, lines]) => {
     const inserted = lines.filter(({ change }) => change === "INSERT");
-    const versions = new Map<string, string>();
-    const rewritten = lines.filter(({ change, key, digest }) => {
-      const isOther = change === "MODIFY" && versions.get(key) !== digest;
-      versions.set(key, digest);
+    const versions = new Map<string, unknown>();
+    const rewritten = lines.filter(({ change, key, content }) => {
+      const isOther = change === "MODIFY" && !isDeepStrictEqual(versions.get(key), content);
+      versions.set(key, content);
       return isOther;
     });
     return [

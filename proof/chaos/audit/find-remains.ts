@@ -37,27 +37,18 @@ export async function storesIn(stack: LocalStack, access: Access): Promise<Omit<
   };
 }
 
-/**
- * Adds the messages of all queues but subscribers', deleting them.
- * @param drained messages that were taken out of queues before, by queue URL
- */
-export async function everywhereIn(
-  stack: LocalStack,
-  access: Access,
-  drained: ReadonlyMap<string, readonly string[]> = new Map(),
-): Promise<Places> {
+/** Adds the messages of all queues but subscribers', deleting them. */
+export async function everywhereIn(stack: LocalStack, access: Access): Promise<Places> {
   using clients = clientsOf(access);
-  const known = new Map([...drained].map(([url, bodies]) => [nameOfQueue(url), bodies]));
   const subscribers = new Set(subscribersOf(stack).map(({ queueUrl }) => nameOfQueue(queueUrl)));
   const { QueueUrls = [] } = await clients.sqs.send(new ListQueuesCommand());
-  const messages = QueueUrls.filter((url) => !subscribers.has(nameOfQueue(url))).map(async (url) => {
-    const name = nameOfQueue(url);
-    return [name, known.get(name) ?? (await readBodies(access, url))] as const;
-  });
+  const messages = QueueUrls.filter((url) => !subscribers.has(nameOfQueue(url))).map(
+    async (url) => [nameOfQueue(url), await readBodies(access, url)] as const,
+  );
   return { ...(await storesIn(stack, access)), messages: Object.fromEntries(await Promise.all(messages)) };
 }
 
-function nameOfQueue(url: string): string {
+export function nameOfQueue(url: string): string {
   return url.slice(url.lastIndexOf("/") + 1);
 }
 

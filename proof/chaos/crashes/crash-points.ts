@@ -3,6 +3,7 @@ import { applyFirst } from "@income-events/local-stack/gateway/tables/statement-
 import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import { chance, oneOf, shuffled } from "../chance.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
+import type { RunOptions } from "../options.ts";
 
 /**
  * When a process is killed around one of its calls: `unsent`, before the request is sent, so nothing happens;
@@ -29,27 +30,7 @@ export type Victims = {
   succeeded(logicalId: string): number;
 };
 
-export type Crashes = {
-  /**
-   * Kills at calls, and delegates all others: a fault must not take the answer at which a function is to
-   * crash.
-   */
-  around(others: Interference): Interference;
-  /**
-   * Crash points of the calls seen so far.
-   * @param atLeast minimum number of calls
-   */
-  seen(atLeast?: number): readonly CrashPoint[];
-  /**
-   * Crashes functions at these points, once each, and at most twice before a function has succeeded again.
-   */
-  crashAt(points: readonly CrashPoint[]): void;
-  /** Points not hit yet, including those whose call is in progress. */
-  left(): readonly CrashPoint[];
-  /** Crashes at a random share of all calls, by seed; 0: none. */
-  crashAtRandom(share: number): void;
-  kills(): number;
-};
+export type Crashes = ReturnType<typeof crashFunctions>;
 
 /** Milliseconds for which the rest of a process goes on while the answer is withheld. */
 const withheldMs = 40;
@@ -60,7 +41,7 @@ const withheldMs = 40;
 const maxCrashesInRow = 2;
 
 /** Kills functions at their calls. */
-export function crashFunctions(seed: number, victims: Victims): Crashes {
+export function crashFunctions(seed: number, victims: Victims) {
   const ordinals = new Map<string, number>();
   const left = new Set<CrashPoint>();
   /** By function: successes at its last crash, and crashes since then. */
@@ -104,29 +85,42 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
   };
 
   return {
-    around: (others) => async (call, when) => {
-      if (when === "after") {
-        if (!dying.delete(call)) return others(call, when);
-        await wait(withheldMs);
-        kill(call);
-        return "drop";
-      }
-      const phase = call.isFromFunction ? choose(call) : undefined;
-      if (phase === undefined) return others(call, when);
-      if (phase === "unanswered" || phase === "between") dying.add(call);
-      else kill(call);
-      if (phase === "between") return applyFirst(call.body, Math.floor(batchEntries(call.body).length / 2));
-      return phase === "unsent" ? "drop" : undefined;
-    },
-    seen: (atLeast = 1) =>
+    /**
+     * Kills at calls, and delegates all others: a fault must not take the answer at which a function is to
+     * crash.
+     */
+    around:
+      (others: Interference): Interference =>
+      async (call, when) => {
+        if (when === "after") {
+          if (!dying.delete(call)) return others(call, when);
+          await wait(withheldMs);
+          kill(call);
+          return "drop";
+        }
+        const phase = call.isFromFunction ? choose(call) : undefined;
+        if (phase === undefined) return others(call, when);
+        if (phase === "unanswered" || phase === "between") dying.add(call);
+        else kill(call);
+        if (phase === "between") return applyFirst(call.body, Math.floor(batchEntries(call.body).length / 2));
+        return phase === "unsent" ? "drop" : undefined;
+      },
+    /**
+     * Crash points of the calls seen so far.
+     * @param atLeast minimum number of calls
+     */
+    seen: (atLeast = 1): readonly CrashPoint[] =>
       [...ordinals].flatMap(([name, calls]) =>
         calls < atLeast ? [] : phasesOf(name).map((phase) => `${name} ${phase}`),
       ),
-    crashAt: (points) => {
+    /** Crashes functions at these points, once each, and at most twice before a function has succeeded again. */
+    crashAt: (points: readonly CrashPoint[]): void => {
       for (const point of points) left.add(point);
     },
-    left: () => [...left, ...crashing.values()],
-    crashAtRandom: (wanted) => {
+    /** Points not hit yet, including those whose call is in progress. */
+    left: (): readonly CrashPoint[] => [...left, ...crashing.values()],
+    /** Crashes at a random share of all calls, by seed; 0: none. */
+    crashAtRandom: (wanted: number): void => {
       share = wanted;
     },
     kills: () => kills,
@@ -142,9 +136,9 @@ const seedsForAll = 8;
 /** Points to hit: the seed's share of all, or in the short form a sample chosen by the seed. */
 export function choosePoints(
   seen: readonly CrashPoint[],
-  { seed, isShort }: { readonly seed: number; readonly isShort: boolean },
+  { seed, short }: Pick<RunOptions, "seed" | "short">,
 ): readonly CrashPoint[] {
   const order = shuffled(seen, seed, "points");
-  if (isShort) return order.slice(0, sample);
+  if (short) return order.slice(0, sample);
   return order.filter((point) => Math.floor(chance("share", point) * seedsForAll) === seed % seedsForAll);
 }

@@ -82,7 +82,7 @@ function partly({ action, body }: ObservedCall): Outcome {
 
 /** Fails the last entry and applies all others. */
 function partOfBatch(input: Readonly<Record<string, unknown>>): Outcome {
-  const entries: readonly unknown[] = Array.isArray(input.Entries) ? input.Entries : [];
+  const entries = listIn(input, "Entries");
   const failed = { Id: asObject(entries.at(-1)).Id, SenderFault: false, Code: "InternalError" };
   return {
     times: entries.length > 1 ? 1 : 0,
@@ -91,28 +91,20 @@ function partOfBatch(input: Readonly<Record<string, unknown>>): Outcome {
   };
 }
 
-/** Leaves the last key of each table unread. */
+/** Leaves the last key of the one table unread. */
 function partOfKeys(input: Readonly<Record<string, unknown>>): Outcome {
-  const tables = Object.entries(asObject(input.RequestItems)).map(([name, value]) => {
-    const keys: readonly unknown[] = Array.isArray(asObject(value).Keys) ? Object(value).Keys : [];
-    return { name, value: asObject(value), keys };
-  });
-  const requests = (pick: (keys: readonly unknown[]) => readonly unknown[]) =>
-    Object.fromEntries(
-      tables.flatMap(({ name, value, keys }) => {
-        const Keys = pick(keys);
-        return Keys.length === 0 ? [] : [[name, { ...value, Keys }]];
-      }),
-    );
-  const read = requests((keys) => keys.slice(0, -1));
+  const [[table, request] = ["", {}]] = Object.entries(asObject(input.RequestItems));
+  const keys = listIn(asObject(request), "Keys");
+  const requestOf = (Keys: readonly unknown[]) => ({ [table]: { ...asObject(request), Keys } });
+  const UnprocessedKeys = requestOf(keys.slice(-1));
   return {
-    times: Object.keys(read).length > 0 ? 1 : 0,
-    body: JSON.stringify({ ...input, RequestItems: read }),
-    answer: (text) =>
-      JSON.stringify({
-        Responses: {},
-        ...parseJsonObject(text),
-        UnprocessedKeys: requests((keys) => keys.slice(-1)),
-      }),
+    times: keys.length > 1 ? 1 : 0,
+    body: JSON.stringify({ ...input, RequestItems: requestOf(keys.slice(0, -1)) }),
+    answer: (text) => JSON.stringify({ Responses: {}, ...parseJsonObject(text), UnprocessedKeys }),
   };
+}
+
+function listIn(input: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  const list = input[name];
+  return Array.isArray(list) ? list : [];
 }

@@ -3,7 +3,8 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { expectationOf, findLosses } from "../../scenario/compare.ts";
 import { readTable } from "../../scenario/snapshot.ts";
-import type { FaultOptions, Progress } from "../run-fault-phases.ts";
+import type { RunOptions } from "../options.ts";
+import type { Progress } from "../run-fault-phases.ts";
 import { minuteInMillis } from "../synthesize.ts";
 import type { ChaosSystem } from "../system.ts";
 
@@ -22,7 +23,7 @@ const patience = 900_000;
  */
 export async function loseWebhooks(
   system: ChaosSystem,
-  { tries, slow }: FaultOptions,
+  { tries, slow }: RunOptions,
   progress: Progress,
 ): Promise<readonly string[]> {
   if (tries === undefined) return [];

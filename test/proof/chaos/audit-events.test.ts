@@ -9,10 +9,8 @@ const nothing: Evidence = {
   stored: new Set(),
   deadLetters: new Set(),
   erased: new Set(),
-  remains: [],
   losses: [],
-  unready: [],
-  wrongAttributes: [],
+  findings: [],
 };
 const call = (id: string, status: number | undefined, subjects: readonly string[] = []) => ({
   kind: "users",
@@ -20,7 +18,12 @@ const call = (id: string, status: number | undefined, subjects: readonly string[
   subjects,
   ...(status === undefined ? {} : { status }),
 });
-const insert = (id: string, key = `USER#${id} EVENT#${id}`) => ({ change: "INSERT", key, id, digest: "one" });
+const insert = (id: string, key = `USER#${id} EVENT#${id}`) => ({
+  change: "INSERT",
+  key,
+  id,
+  content: "one",
+});
 const body = (fields: object) =>
   JSON.stringify({ id: "m1", source: "s", subject: "users/1", sequence: "1", ...fields });
 const message = (fields: object) => ({ subscriber: "everything", at: 1, body: body(fields) });
@@ -105,7 +108,7 @@ const first = message({ data: { userId: "u" } });
 it.each<[string, number, Partial<Evidence>]>([
   ["counted receipts", 0, { records: [insert("a"), again, again] }],
   ["an event in a second record", 1, { records: [insert("a"), insert("a", "USER#other EVENT#a")] }],
-  ["a record that is written over", 1, { records: [insert("a"), { ...again, digest: "two" }] }],
+  ["a record that is written over", 1, { records: [insert("a"), { ...again, content: "two" }] }],
   ["repeated messages", 0, { messages: [message({}), message({})] }],
   ["one id with two contents", 1, { messages: [message({}), message({ data: 1 })] }],
   ["two ids in one place of an order", 1, { messages: [message({}), message({ id: "m2" })] }],
