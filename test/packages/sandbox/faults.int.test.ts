@@ -7,6 +7,19 @@ import type { RetryAfterForm } from "@income-events/sandbox/provider-interface.t
 import { expect, test } from "vitest";
 import { call, sandboxFor } from "./support.ts";
 
+test("the next calls of a path and method fail as asked, then no more", async () => {
+  const sandbox = await sandboxFor();
+  const { accounts } = await sandbox.createUsers(1);
+  sandbox.fault({ path: "/accounts/[^/]+$", method: "GET", status: 503, times: 2, retryAfterSeconds: 7 });
+  const state = () => call(sandbox, `/api/v0.4/accounts/${accounts[0]}`);
+  expect((await call(sandbox, "/api/v0.4/users")).status).toBe(200);
+  const failed = await state();
+  expect(failed.status).toBe(503);
+  expect(failed.headers.get("retry-after")).toBe("7");
+  expect((await state()).status).toBe(503);
+  expect((await state()).status).toBe(200);
+});
+
 test.each([
   { status: 200, times: 1 },
   { status: 503, times: 0 },
