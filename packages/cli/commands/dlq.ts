@@ -16,7 +16,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
-import { commandLine, fromNow, oneLine, printableJson } from "../core/text.ts";
+import { commandLine, counted, fromNow, oneLine, printableJson } from "../core/text.ts";
 import {
   archivedDeadLettersOf,
   deadLettersGivenBack,
@@ -36,7 +36,6 @@ import {
   addSelection,
   checkFound,
   checkSelection,
-  deadLettersText,
   deadLetterText,
   isSelected,
   type NextStep,
@@ -304,7 +303,7 @@ export async function redriveQueue(
   const [first] = result.failed;
   if (first === undefined) return;
   throw CommandError.failed(
-    `Not sent: ${deadLettersText(result.failed.length)} (${first.reason}). They stay in their queue. ${commandLine`Try again: npx income-events dlq redrive ${queue.name}`}`,
+    `Not sent: ${counted(result.failed.length, "dead letter")} (${first.reason}). They stay in their queue. ${commandLine`Try again: npx income-events dlq redrive ${queue.name}`}`,
   );
 }
 
@@ -330,7 +329,7 @@ function redrivenText(
     ...(failed.length > 0 ? [`could not be sent: ${failed.length}`] : []),
   ];
   return [
-    `Sent ${deadLettersText(redriven)} to the queue of ${queue}. Left in place: ${left}` +
+    `Sent ${counted(redriven, "dead letter")} to the queue of ${queue}. Left in place: ${left}` +
       (ofThose.length === 0 ? "." : ` (${ofThose.join(", ")}).`),
     ...(twice > 0 ? [`Sent, but not deleted: ${twice}. They will arrive twice.`] : []),
     ...(inFlight > 0 ? [`Held by another reader: ${inFlight}. Run the command again in some minutes.`] : []),
@@ -362,7 +361,7 @@ export async function purgeQueue(
   const gone = ids.size - purged;
   terminal.result(
     { stage: deployment.stage, queue: name, purged, notFound: gone },
-    `Deleted ${deadLettersText(purged)} of ${name}.` +
+    `Deleted ${counted(purged, "dead letter")} of ${name}.` +
       (gone === 0 ? "" : ` Not there any more, or in the hands of another reader: ${gone}.`),
   );
 }
@@ -374,7 +373,7 @@ function consequence(queue: WorkQueue, deadLetters: readonly string[]): string {
   const more = deadLetters.length - maxShown;
   const all = commandLine`npx income-events dlq show ${queue.name} --limit ${deadLetters.length}`;
   return [
-    `This deletes ${deadLettersText(deadLetters.length)} of ${queue.name} permanently, before they are archived. ${lossOf(queue)}`,
+    `This deletes ${counted(deadLetters.length, "dead letter")} of ${queue.name} permanently, before they are archived. ${lossOf(queue)}`,
     ...deadLetters.slice(0, maxShown),
     ...(more > 0 ? [`  and ${more} more: ${all}`] : []),
   ].join("\n");

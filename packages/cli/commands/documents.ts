@@ -12,7 +12,7 @@ import { countFlag, type SubjectFlags, subjectArgument, subjectFlag, timestampFl
 import { awaitInterruption } from "../core/interruption.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { shownJson } from "../core/shown-json.ts";
-import { printableJson } from "../core/text.ts";
+import { counted, printableJson } from "../core/text.ts";
 import {
   bytesOf,
   changesBetween,
@@ -224,7 +224,7 @@ async function exportAll(operation: Operation, flags: ExportFlags): Promise<void
   const ports = {
     ...documentPorts(operation, () => new Date()),
     onScanned,
-    onFile: (name: string, count: number) => terminal.step(`Wrote ${name}: ${count} documents.`),
+    onFile: (name: string, count: number) => terminal.step(`Wrote ${name}: ${counted(count, "document")}.`),
     signal: interruption.signal,
   };
   const before = directory.state.documents;
@@ -244,7 +244,7 @@ function reportExport({ deployment, terminal }: Operation, directory: string, st
   terminal.result(
     { stage: deployment.stage, directory, ...asked, begunAt, documents, files, unreadable, isComplete },
     [
-      `${directory} holds ${documents} documents in ${files.length} files; schema.json describes the rows.`,
+      `${directory} holds ${counted(documents, "document")} in ${counted(files.length, "file")}; schema.json describes the rows.`,
       ...unreadable.map((name) => `${name}: its data are not where they were stored.`),
     ].join("\n"),
   );

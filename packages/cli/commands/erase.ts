@@ -14,7 +14,7 @@ import { CommandError } from "../core/command-error.ts";
 import { reasonFlag, subjectKinds } from "../core/flags.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
-import { commandLine } from "../core/text.ts";
+import { commandLine, counted } from "../core/text.ts";
 import { eraseAgain, failWhileOpen, followErasures } from "../recovery/erasure.ts";
 
 const kinds = {
@@ -137,7 +137,7 @@ export function reportText({
   readonly isDryRun: boolean;
 }): string {
   const others = subjects - 1;
-  const accounts = kind === "user" ? ` with ${others} ${others === 1 ? "account" : "accounts"}` : "";
+  const accounts = kind === "user" ? ` with ${counted(others, "account")}` : "";
   return [
     isDryRun
       ? `This would erase the ${kind} ${id}${accounts}. Nothing is erased.`

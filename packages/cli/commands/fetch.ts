@@ -12,7 +12,7 @@ import { deduplicationOf, documentTask, groupOf, writeTask } from "../../../doma
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { withoutDocument } from "../core/flags.ts";
-import { commandLine } from "../core/text.ts";
+import { commandLine, counted } from "../core/text.ts";
 import { loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { workQueue } from "../status/work-queues.ts";
 
@@ -67,7 +67,7 @@ async function fetchAgain(
   const endpoints = [...new Set(names.map((name) => name.endpoint))];
   terminal.result(
     { stage: deployment.stage, subject, endpoints, documents: tasks.length, correlationId: id },
-    `Requested ${tasks.length} ${tasks.length === 1 ? "document" : "documents"} of ${nameOf(subject)}: ${endpoints.join(", ")}. They are fetched within the provider's rate limit.\n` +
+    `Requested ${counted(tasks.length, "document")} of ${nameOf(subject)}: ${endpoints.join(", ")}. They are fetched within the provider's rate limit.\n` +
       commandLine`Follow what happens: npx income-events logs ${id}`,
   );
 }

@@ -4,7 +4,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
 import type { LocalPlace } from "../core/running-systems.ts";
-import { commandLine, spanText } from "../core/text.ts";
+import { commandLine, counted, spanText } from "../core/text.ts";
 import { forward, parseTarget, postTo } from "../forward/forward.ts";
 import { type SubscriberQueue, subscriberNamed, subscriberQueues } from "../status/work-queues.ts";
 
@@ -47,10 +47,8 @@ export function addTo(program: Command): void {
 
 async function run({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
   const target = parseTarget(flags.to);
-  const wanted = chosenName(deployment, flags.subscriber);
-  const { name, queueUrl } = chooseSubscriber(deployment, wanted);
-  // The first subscriber's queue has no other reader locally, unless it is named.
-  if (!isForDevelopers(name) && wanted === flags.subscriber) await terminal.confirm(consequence(name));
+  const { name, queueUrl } = chooseSubscriber(deployment, flags.subscriber);
+  if (!isForDevelopers(name) && name === flags.subscriber) await terminal.confirm(consequence(name));
   using interruption = awaitInterruption();
   const { signal } = interruption;
   const { waiting, retentionSeconds } = await queueDepth(clients.sqs, queueUrl);
@@ -70,7 +68,7 @@ async function run({ deployment, clients, terminal }: Operation, flags: Flags): 
   });
   terminal.result(
     { stage: deployment.stage, subscriber: name, ...result },
-    `Forwarded ${result.forwarded} messages; what was held is back in the queue.`,
+    `Forwarded ${counted(result.forwarded, "message")}; what was held is back in the queue.`,
   );
 }
 
@@ -78,17 +76,13 @@ function isForDevelopers(name: string): boolean {
   return name === ownSubscriber || name.startsWith(`${ownSubscriber}-`);
 }
 
-/** Falls back to the first subscriber if a local system has none for developers. */
-function chosenName(deployment: Operation["deployment"], name: string): string {
-  const all = subscriberQueues(deployment);
-  const isThere = all.some((subscriber) => subscriber.name === name);
-  if (isThere || name !== ownSubscriber || deployment.local === undefined) return name;
-  return all[0]?.name ?? name;
-}
-
 function chooseSubscriber(deployment: Operation["deployment"], name: string): SubscriberQueue {
-  const isThere = subscriberQueues(deployment).some((subscriber) => subscriber.name === name);
-  if (isThere || name !== ownSubscriber) return subscriberNamed(deployment, name);
+  const all = subscriberQueues(deployment);
+  if (name !== ownSubscriber || all.some((each) => each.name === name))
+    return subscriberNamed(deployment, name);
+  // On this machine, the first subscriber's queue has no other reader.
+  const [first] = all;
+  if (deployment.local !== undefined && first !== undefined) return first;
   throw CommandError.usage(
     `The stage ${deployment.stage} has no subscriber named ${ownSubscriber}. Add one to its settings and deploy:\n` +
       `  "subscribers": [{ "name": "${ownSubscriber}" }, …]\n` +

@@ -4,6 +4,7 @@ import { parseReconcileOutcome } from "../../../domain/reconcile/reconcile-outco
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { counted } from "../core/text.ts";
 
 export function addTo(program: Command): void {
   const group = program.command("reconcile").description("Compares the table with the provider's lists.");
@@ -42,7 +43,7 @@ export async function reconcileNow(operation: Operation): Promise<void> {
       case "done":
         return terminal.result(
           { stage, ...result },
-          `Compared ${result.listed} users of the provider with the table; missing or in conflict: ${result.drift}.`,
+          `Compared ${counted(result.listed, "user")} of the provider with the table; missing or in conflict: ${result.drift}.`,
         );
       case "goes on":
         terminal.step(`Compared ${result.listed} users so far.`);
@@ -75,7 +76,7 @@ async function acceptDeletions(operation: Operation): Promise<void> {
     { stage: deployment.stage, accepted },
     accepted === 0
       ? "No deletion waits to be accepted."
-      : `Accepted ${accepted} deletions. Each is checked at the provider again before it takes effect.`,
+      : `Accepted ${counted(accepted, "deletion")}. Each is checked at the provider again before it takes effect.`,
   );
 }
 
@@ -109,7 +110,7 @@ async function undelete(
       : ` Reported as deleted, but not deleted yet: ${underWay.join(", ")}. Run the command again in a few minutes.`;
   terminal.result(
     { stage: deployment.stage, restored, others, underWay },
-    `Restored ${restored} accounts.${unchanged}${later}`,
+    `Restored ${counted(restored, "account")}.${unchanged}${later}`,
   );
 }
 

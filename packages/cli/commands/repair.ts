@@ -13,6 +13,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
+import { counted } from "../core/text.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
 import {
   type Repaired,
@@ -62,9 +63,26 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   const relay = dryRun ? nothing : relayInvoker(clients.lambda, deployment.output("RelayFunctionName"));
   const failures = flags.failures === true ? await repairBucket(operation, relay, dryRun) : undefined;
   const table = scope && (await repairTable(operation, relay, scope));
-  const report = repairReport({ failures, table }, dryRun);
-  terminal.result({ stage: deployment.stage, dryRun, ...report.data }, report.text);
-  if (report.isComplete) return;
+  const left = [
+    ...(failures?.kept ?? []).map(({ key, reason }) => ["batch", key, reason]),
+    ...(table?.failed ?? []).map((failed) => [failed.change.type, nameOfChange(failed), failed.reason]),
+    ...(table?.unreadable ?? []).map(({ pk, sk }) => ["item", `${pk} ${sk}`, "this release can't read it"]),
+  ];
+  const lines = [
+    ...(failures === undefined ? [] : [failuresText(failures, dryRun)]),
+    ...(table === undefined ? [] : [repairedText(table, dryRun)]),
+    ...(left.length === 0 ? [] : ["", tableText(["LEFT", "NAME", "WHY"], left)]),
+  ];
+  terminal.result(
+    {
+      ...{ stage: deployment.stage, dryRun },
+      ...(failures && { failures: { batches: failures.batches, changes: failures.changes } }),
+      ...(table && { repaired: table.repaired }),
+      left: left.map(([what, name, reason]) => ({ what, name, reason })),
+    },
+    lines.join("\n"),
+  );
+  if (left.length === 0) return;
   throw CommandError.failed(
     "Some changes could not be repaired: see above. Fix the cause, then run: npx income-events repair --failures",
   );
@@ -72,7 +90,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
 
 function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayRecords, dryRun: boolean) {
   const batches = failedBatches(clients.s3, deployment.output("FailuresBucketName"));
-  const onBatch = (count: number) => terminal.step(`Relayed ${count} batches.`);
+  const onBatch = (count: number) => terminal.step(`Relayed ${counted(count, "batch", "batches")}.`);
   return repairFailures(batches, relay, dryRun, onBatch);
 }
 
@@ -88,40 +106,16 @@ async function repairTable(
   return repair({ pages, records: recordsIn(dynamodb, table), relay: changeRelay(relay), onPage }, period);
 }
 
-type RepairReport = { readonly data: object; readonly text: string; readonly isComplete: boolean };
-
-type Parts = { readonly failures: RepairedFailures | undefined; readonly table: Repaired | undefined };
-
-/** The report of a repair; with `dryRun`, of what it would do. */
-function repairReport({ failures, table }: Parts, dryRun: boolean): RepairReport {
-  const left = [
-    ...(failures?.kept ?? []).map(({ key, reason }) => ["batch", key, reason]),
-    ...(table?.failed ?? []).map((failed) => [failed.change.type, nameOfChange(failed), failed.reason]),
-    ...(table?.unreadable ?? []).map(({ pk, sk }) => ["item", `${pk} ${sk}`, "this release can't read it"]),
-  ];
-  const lines = [
-    ...(failures === undefined ? [] : [failuresText(failures, dryRun)]),
-    ...(table === undefined ? [] : [repairedText(table, dryRun)]),
-    ...(left.length === 0 ? [] : ["", tableText(["LEFT", "NAME", "WHY"], left)]),
-  ];
-  const data = {
-    ...(failures && { failures: { batches: failures.batches, changes: failures.changes } }),
-    ...(table && { repaired: table.repaired }),
-    left: left.map(([what, name, reason]) => ({ what, name, reason })),
-  };
-  return { data, text: lines.join("\n"), isComplete: left.length === 0 };
-}
-
 function failuresText({ batches, changes, kept }: RepairedFailures, dryRun: boolean): string {
   if (batches + kept.length === 0) return "No undelivered changes.";
-  const what = `${changes} changes in ${batches} batches that the relay did not deliver`;
+  const what = `${counted(changes, "change")} in ${counted(batches, "batch", "batches")} that the relay did not deliver`;
   return dryRun
     ? `Found ${what}. Nothing was done.`
     : `Relayed ${what}; they are removed from the failures bucket.`;
 }
 
 function repairedText({ repaired: { events, states, documents } }: Repaired, dryRun: boolean): string {
-  const what = `${events} events, ${states} states and ${documents} documents`;
+  const what = `${counted(events, "event")}, ${counted(states, "state")} and ${counted(documents, "document")}`;
   return dryRun
     ? `A repair would process ${what} again. Nothing was done.`
     : `Repaired ${what}. Messages sent before are sent again, with the same ids.`;

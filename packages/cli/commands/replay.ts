@@ -11,7 +11,7 @@ import { CommandError } from "../core/command-error.ts";
 import { pace } from "../core/pace.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
-import { oneLine } from "../core/text.ts";
+import { counted, oneLine } from "../core/text.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
 import {
   type Deliver,
@@ -93,7 +93,10 @@ export async function runReplay(operation: Operation, flags: Flags, control = un
 
 function reportPause({ deployment: { stage }, terminal }: Operation, { id, counts }: ReplayRun): void {
   const data = { stage, paused: true, replayId: id, messages: counts.messages, sent: counts.sent };
-  terminal.result(data, `Paused after ${counts.messages} messages. Resume it: ${resumeCommand(id)}`);
+  terminal.result(
+    data,
+    `Paused after ${counted(counts.messages, "message")}. Resume it: ${resumeCommand(id)}`,
+  );
 }
 
 async function begin(
@@ -181,8 +184,8 @@ function report(
   const { messages, pending, sent } = run.counts;
   const lines = [
     dryRun
-      ? `A replay would send up to ${messages} messages to each subscriber, by its filter. Nothing was sent.`
-      : `The replay ${run.id} is done: up to ${messages} messages to each subscriber, by its filter.`,
+      ? `A replay would send up to ${counted(messages, "message")} to each subscriber, by its filter. Nothing was sent.`
+      : `The replay ${run.id} is done: up to ${counted(messages, "message")} to each subscriber, by its filter.`,
     tableText(["SUBSCRIBER", "MESSAGES"], Object.entries(sent)),
     ...(pending === 0
       ? []
@@ -194,5 +197,7 @@ function report(
   terminal.result({ stage, dryRun, ...data }, lines.join("\n"));
   if (unreadable.length === 0) return;
   const names = unreadable.map(({ pk, sk }) => oneLine(`${pk} ${sk}`)).join("\n  ");
-  throw CommandError.failed(`Skipped ${unreadable.length} items that this release can't read:\n  ${names}`);
+  throw CommandError.failed(
+    `Skipped ${counted(unreadable.length, "item")} that this release can't read:\n  ${names}`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
+import { type Fields, fieldsOf, isFields, parseJson } from "../../../domain/core/parse.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
@@ -60,12 +60,12 @@ export async function failSandbox(
     );
   if (seconds !== undefined && failure.path !== "/faults")
     throw CommandError.usage(`--for does not apply to ${how}, which has no duration.`);
-  const answer = await sandboxControl(deployment)("POST", failure.path, failure.body);
+  const answer = await callSandbox(deployment, "POST", failure.path, failure.body);
   terminal.result({ stage: deployment.stage, how, ...answer }, failure.says);
 }
 
 export async function healSandbox({ deployment, terminal }: Operation): Promise<void> {
-  await sandboxControl(deployment)("DELETE", "/faults");
+  await callSandbox(deployment, "DELETE", "/faults");
   terminal.result({ stage: deployment.stage }, "The sandbox answers as it should.");
 }
 
@@ -75,44 +75,43 @@ export async function advanceSandbox(
   time = "",
 ): Promise<void> {
   const advanceSeconds = durationFlag("<time>", time);
-  const { now } = await sandboxControl(deployment)("POST", "/clock", { advanceSeconds });
+  const { now } = await callSandbox(deployment, "POST", "/clock", { advanceSeconds });
   terminal.result({ stage: deployment.stage, now }, `It is ${String(now)} at the sandbox.`);
 }
 
 export async function sandboxToken({ deployment, terminal }: Operation): Promise<void> {
-  const answer = await sandboxControl(deployment)("POST", "/token", { action: "issue" });
+  const answer = await callSandbox(deployment, "POST", "/token", { action: "issue" });
   terminal.result({ stage: deployment.stage, token: answer.token }, String(answer.token));
 }
 
-/** Calls the sandbox's control address. @returns its answer @throws CommandError with its error */
-export type Control = (
+const timeoutInMs = 30_000;
+
+/**
+ * Calls the control address of a local system's sandbox. @returns its answer
+ * @throws CommandError if there is no sandbox, or with its error
+ */
+async function callSandbox(
+  { stage, local }: Pick<Deployment, "stage" | "local">,
   method: "POST" | "DELETE",
   path: string,
   body?: object,
-) => Promise<Readonly<Record<string, unknown>>>;
-
-const timeoutInMs = 30_000;
-
-/** The control address of a local system's sandbox. @throws CommandError if there is none */
-export function sandboxControl({ stage, local }: Pick<Deployment, "stage" | "local">): Control {
+): Promise<Fields> {
   const address = local?.sandbox?.control;
   if (address === undefined)
     throw CommandError.noDeployment(
       `The stage ${stage} has no sandbox: its provider is real. Start a system with one: npm start`,
     );
-  return async (method, path, body) => {
-    const response = await fetch(`${address}${path}`, {
-      method,
-      ...(body !== undefined && {
-        body: JSON.stringify(body),
-        headers: { "content-type": "application/json" },
-      }),
-      signal: AbortSignal.timeout(timeoutInMs),
-    });
-    const answer = parseJson(await response.text(), "the sandbox's answer");
-    if (!response.ok) throw CommandError.usage(`The sandbox refuses this: ${reasonOf(answer)}.`);
-    return fieldsOf(answer, "the sandbox's answer");
-  };
+  const response = await fetch(`${address}${path}`, {
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    }),
+    signal: AbortSignal.timeout(timeoutInMs),
+  });
+  const answer = parseJson(await response.text(), "the sandbox's answer");
+  if (!response.ok) throw CommandError.usage(`The sandbox refuses this: ${reasonOf(answer)}.`);
+  return fieldsOf(answer, "the sandbox's answer");
 }
 
 function reasonOf(answer: unknown): string {

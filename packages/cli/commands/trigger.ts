@@ -109,14 +109,7 @@ async function knownSubject(
 }
 
 /** Subject of a sample webhook. Absent ids are generated. */
-type SampleSubject = {
-  readonly user?: string;
-  readonly account?: string;
-  readonly companyAccount?: string;
-  readonly endpoint: string;
-};
-
-type SampleWebhook = { readonly kind: WebhookKind; readonly body: object };
+type SampleSubject = SubjectFlags & { readonly endpoint: string };
 
 const verbs: Readonly<Record<string, string>> = {
   created: "create",
@@ -127,35 +120,26 @@ const verbs: Readonly<Record<string, string>> = {
 };
 
 /** A webhook of a type, in the form of the default mapping. */
-function sampleWebhook(type: WebhookEventType, subject: SampleSubject, now: Date): SampleWebhook {
+function sampleWebhook(
+  type: WebhookEventType,
+  { user = randomUUID(), account = randomUUID(), companyAccount = randomUUID(), endpoint }: SampleSubject,
+  now: Date,
+): { readonly kind: WebhookKind; readonly body: object } {
   const verb = verbs[type.split(".")[1] ?? ""] ?? "update";
-  const user = subject.user ?? randomUUID();
   const created_at = now.toISOString().slice(0, 19).replace("T", " ");
   const connected = verb !== "disconnect" && verb !== "delete";
+  const change = { event: `${verb}_account`, user_id: user, connected, created_at };
   switch (subjectKindOf(type)) {
     case "user":
       return { kind: "users", body: { action: `${verb}_user`, data: { id: user, created_at } } };
-    case "account": {
-      const account_id = subject.account ?? randomUUID();
-      const body = { event: `${verb}_account`, account_id, user_id: user, connected, created_at };
-      return { kind: "accounts", body };
+    case "account":
+      return { kind: "accounts", body: { account_id: account, ...change } };
+    case "company-account":
+      return { kind: "company-accounts", body: { company_account_id: companyAccount, ...change } };
+    case "endpoint": {
+      const ids = { request_id: randomUUID(), account_id: account, user_id: user };
+      const body = { event: "update_endpoint", ...ids, endpoint, data_available: true };
+      return { kind: "endpoints", body };
     }
-    case "company-account": {
-      const company_account_id = subject.companyAccount ?? randomUUID();
-      const body = { event: `${verb}_account`, company_account_id, user_id: user, connected, created_at };
-      return { kind: "company-accounts", body };
-    }
-    case "endpoint":
-      return {
-        kind: "endpoints",
-        body: {
-          event: "update_endpoint",
-          request_id: randomUUID(),
-          account_id: subject.account ?? randomUUID(),
-          user_id: user,
-          endpoint: subject.endpoint,
-          data_available: true,
-        },
-      };
   }
 }

@@ -9,7 +9,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 import { collect, countFlag } from "../core/flags.ts";
-import { commandLine } from "../core/text.ts";
+import { commandLine, counted } from "../core/text.ts";
 import { secretHeaderOf, webhooksAddress } from "../provider/webhooks-address.ts";
 import { subscriberQueues, workQueue } from "../status/work-queues.ts";
 import { AnnouncedDocuments, checkDocuments } from "../verify/documents.ts";
@@ -115,8 +115,8 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   if (typeof flags.json === "string") await writeFile(flags.json, `${JSON.stringify(report, null, 2)}\n`);
   const left = `These subscribers were not read and keep the run's messages: ${subscribers.left.join(", ")}.`;
   const summary = [
-    `\n${passed} of ${checks.length} checks of the stage ${stage} passed; ${sender.counts.sent} webhooks sent, at most ${sender.counts.atOnce} concurrently.`,
-    `${counts.documentsRead} announced documents read, ${counts.documentsMissing} missing.`,
+    `\n${passed} of ${checks.length} checks of the stage ${stage} passed; ${counted(sender.counts.sent, "webhook")} sent, at most ${sender.counts.atOnce} concurrently.`,
+    `${counted(counts.documentsRead, "announced document")} read, ${counts.documentsMissing} missing.`,
     ...(subscribers.left.length === 0 ? [] : [left]),
     `Ids of this run begin with ${mark}. To delete its records:`,
     commandLine`  npx income-events verify ${[...deploymentFlags(flags), "--erase", mark]}`,
@@ -124,7 +124,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   terminal.result(report, summary.join("\n"));
   if (!report.passed)
     throw CommandError.failed(
-      `${checks.length - passed} checks failed. Find the cause: npx income-events doctor`,
+      `${counted(checks.length - passed, "check")} failed. Find the cause: npx income-events doctor`,
     );
 }
 
@@ -140,6 +140,6 @@ async function erase({ deployment, clients, terminal }: Operation, mark: string)
   }
   terminal.result(
     { stage, run: mark, items },
-    `Deleted ${items} items of the run ${mark} from the table, and its large bodies from the bucket.`,
+    `Deleted ${counted(items, "item")} of the run ${mark} from the table, and its large bodies from the bucket.`,
   );
 }

@@ -37,16 +37,35 @@ export class CommandError extends Error {
   }
 }
 
-type Explanation = { readonly exitCode: number; readonly message: string };
-
-const noDeployment = (message: string): Explanation => ({ exitCode: exitCodes.noDeployment, message });
-
 /** AWS's error names for a missing resource. */
 const goneNames = ["NoSuchBucket", "QueueDoesNotExist", "ResourceNotFound", "ResourceNotFoundException"];
 
-const refusedNames =
-  /^(UnrecognizedClientException|Invalid(ClientTokenId|AccessKeyId|SignatureException)|SignatureDoesNotMatch)$/;
 const throttledNames = /Throttl|SlowDown|TooManyRequests|(Limit|Throughput)Exceeded/;
+
+/** Explanations of errors by AWS's name or the code of a connection's error; nothing was changed. */
+const explanations: readonly (readonly [name: RegExp, explain: (message: string) => string])[] = [
+  [
+    /^CredentialsProviderError$/,
+    (message) => `No AWS credentials found (${message}). Run aws sso login, or set AWS_PROFILE.`,
+  ],
+  [
+    /^ExpiredToken(Exception)?$/,
+    () => "The AWS credentials have expired. Run aws sso login, or set new ones.",
+  ],
+  [/^Request(Expired|TimeTooSkewed)$/, (message) => `${message} Check the clock of this machine.`],
+  [
+    /^(UnrecognizedClientException|Invalid(ClientTokenId|AccessKeyId|SignatureException)|SignatureDoesNotMatch)$/,
+    (message) => `AWS does not accept the credentials (${message}). Sign in to the stage's account.`,
+  ],
+  // Resources can't be read or changed while CloudFormation updates them.
+  [
+    /^(ResourceConflict|ResourceInUse|TableInUse)Exception$/,
+    (message) => `The stack is being deployed: ${message} Run the command again in a minute.`,
+  ],
+  [/^AccessDenied(Exception)?$/, (message) => `The credentials do not allow this. ${message}`],
+  [/^ECONNREFUSED$/, (message) => `${message}: nothing listens there. Check that it is running.`],
+  [/^(ENOTFOUND|ETIMEDOUT|EAI_AGAIN)$/, (message) => `${message}: can't reach AWS. Check the network.`],
+];
 
 export function isGone(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -80,44 +99,21 @@ export function isNotAllowed(error: unknown): error is Error {
 }
 
 /** Explains an error and says what to do. AWS's errors are recognized by name. */
-export function explain(error: unknown): Explanation {
+export function explain(error: unknown): { readonly exitCode: number; readonly message: string } {
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
-  if (!(error instanceof Error)) return { exitCode: exitCodes.failed, message: String(error) };
+  const failed = (message: string) => ({ exitCode: exitCodes.failed, message });
+  if (!(error instanceof Error)) return failed(String(error));
+  const noDeployment = (message: string) => ({ exitCode: exitCodes.noDeployment, message });
   if (isGone(error))
     return noDeployment(
       `${error.message} Check that AWS_PROFILE names the stage's account and that --outputs is of its last deployment.`,
     );
-  if (error.name === "CredentialsProviderError")
-    return noDeployment(
-      `No AWS credentials found (${error.message}). Run aws sso login, or set AWS_PROFILE.`,
-    );
-  if (/^ExpiredToken(Exception)?$/.test(error.name))
-    return noDeployment("The AWS credentials have expired. Run aws sso login, or set new ones.");
-  if (/^Request(Expired|TimeTooSkewed)$/.test(error.name))
-    return noDeployment(`${error.message} Check the clock of this machine.`);
-  if (refusedNames.test(error.name))
-    return noDeployment(
-      `AWS does not accept the credentials (${error.message}). Sign in to the stage's account.`,
-    );
-  // Resources can't be read or changed while CloudFormation updates them.
-  if (/^(ResourceConflict|ResourceInUse|TableInUse)Exception$/.test(error.name))
-    return noDeployment(`The stack is being deployed: ${error.message} Run the command again in a minute.`);
-  if (/^AccessDenied(Exception)?$/.test(error.name))
-    return noDeployment(`The credentials do not allow this. ${error.message}`);
+  const code = "code" in error ? String(error.code) : "";
+  const known = explanations.find(([name]) => name.test(error.name) || name.test(code));
+  if (known !== undefined) return noDeployment(known[1](error.message));
   if (throttledNames.test(error.name))
-    return {
-      exitCode: exitCodes.failed,
-      message: "AWS throttles the requests. Run the command again in a minute.",
-    };
+    return failed("AWS throttles the requests. Run the command again in a minute.");
   if (isUnreadable(error))
-    return {
-      exitCode: exitCodes.failed,
-      message: "The answer is not AWS's answer to this call. Check AWS_ENDPOINT_URL.",
-    };
-  const code = "code" in error ? error.code : undefined;
-  if (code === "ECONNREFUSED")
-    return noDeployment(`${error.message}: nothing listens there. Check that it is running.`);
-  if (code === "ENOTFOUND" || code === "ETIMEDOUT" || code === "EAI_AGAIN")
-    return noDeployment(`${error.message}: can't reach AWS. Check the network.`);
-  return { exitCode: exitCodes.failed, message: error.message };
+    return failed("The answer is not AWS's answer to this call. Check AWS_ENDPOINT_URL.");
+  return failed(error.message);
 }

@@ -129,7 +129,12 @@ function deploymentOf(
       all.filter((each) => each.stack === stack),
     ),
     client,
-    output: outputOf(pipeline),
+    output: (name) => {
+      if (outputs[name] !== undefined) return outputs[name];
+      throw CommandError.noDeployment(
+        `The stack ${stack} has no output ${id}${name}: its settings leave that part out, or an older version is deployed.`,
+      );
+    },
     optionalOutput: (name) => outputs[name],
   };
 }
@@ -179,14 +184,4 @@ function placeOf(outputs: Readonly<Record<string, string>>, file: string): AwsPl
   throw CommandError.usage(
     `--outputs ${file} has no TokenSecretArn of a region of AWS. Deploy the stage again and write it again.`,
   );
-}
-
-function outputOf(pipeline: DeployedPipeline): Deployment["output"] {
-  return (name) => {
-    const value = pipeline.outputs[name];
-    if (value !== undefined) return value;
-    throw CommandError.noDeployment(
-      `The stack ${pipeline.stack} has no output ${pipeline.id}${name}: its settings leave that part out, or an older version is deployed.`,
-    );
-  };
 }

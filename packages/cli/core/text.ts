@@ -39,6 +39,11 @@ export function spanText(seconds: number): string {
   return largest.length === 0 ? "0s" : largest.map(([unit, count]) => `${count}${unit.charAt(0)}`).join(" ");
 }
 
+/** `1 file`, `2 files`. */
+export function counted(count: number, what: string, plural = `${what}s`): string {
+  return `${count} ${count === 1 ? what : plural}`;
+}
+
 /** A time relative to now: `3d 4h ago`, `in 12m`. */
 export function fromNow(timestamp: Date, now: Date): string {
   const seconds = (timestamp.getTime() - now.getTime()) / 1000;

@@ -64,10 +64,6 @@ export function reasonOf({ reason }: DeadLetter): string {
   return reason ?? "failed each time it was received";
 }
 
-export function deadLettersText(count: number): string {
-  return count === 1 ? "1 dead letter" : `${count} dead letters`;
-}
-
 export type NextStep = "map" | "redrive" | "resend" | "purge";
 
 /** Reasons of bodies that no mapping can read. */

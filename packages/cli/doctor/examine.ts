@@ -1,6 +1,7 @@
 import { CommandError, exitCodes, isGone, isNotAllowed } from "../core/command-error.ts";
 import type { DeploymentOptions } from "../core/deployment.ts";
-import { type RegistrationStatus, registrationStatus } from "../provider/registration.ts";
+import { registrationStatus } from "../provider/registration.ts";
+import { queueStatuses, workQueues } from "../status/work-queues.ts";
 import { examineAlarms } from "./alarm-check.ts";
 import { byCause, type Diagnosis } from "./causes.ts";
 import {
@@ -46,18 +47,17 @@ type Outcome = Examined & { readonly lacks?: unknown };
  * @throws AWS's error if it refuses every call, or if nothing of the stage exists
  */
 export async function examine(
-  stageParts: Omit<Examination, "registrations">,
+  place: Pick<Examination, "deployment" | "clients" | "now">,
   settings: string | undefined,
   options: DeploymentOptions,
 ): Promise<Diagnosis> {
-  const { deployment } = stageParts;
+  const { deployment, clients, now } = place;
   const { stage } = deployment;
-  let asked: Promise<RegistrationStatus> | undefined;
-  const registrations = () => {
-    asked ??= registrationStatus(stageParts);
-    return asked;
+  const examination: Examination = {
+    ...place,
+    registrations: once(() => registrationStatus(place)),
+    queues: once(() => queueStatuses(workQueues(deployment), clients, () => now)),
   };
-  const examination = { ...stageParts, registrations };
   const ofStage = await Promise.all(
     checks.map(({ examine: look }) => outcomeOf(() => look(examination), stage)),
   );
@@ -72,17 +72,26 @@ export async function examine(
     () => examineAlarms(examination, well),
   ];
   const ofOthers = await Promise.all(others.map((look) => outcomeOf(async () => found(await look()), stage)));
-  const findings = [...ofStage, ...ofOthers].flatMap((outcome) => outcome.findings);
+  const all = [...ofStage, ...ofOthers].flatMap((outcome) => outcome.findings);
+  const findings = [...new Map(all.map((finding) => [JSON.stringify(finding), finding])).values()];
   const remedied = <T extends Finding>(finding: T): T => ({
     ...finding,
     fix: remedyFor(finding.fix, deployment, options),
   });
-  const causes = byCause(distinct(findings)).map((cause) => ({
+  const causes = byCause(findings).map((cause) => ({
     ...remedied(cause),
     follows: cause.follows.map(remedied),
   }));
   const names = [...checks.map(({ name }) => name), ...(file === undefined ? [] : ["settings"]), "alarms"];
   return { findings: causes, checked: names };
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
 }
 
 /**
@@ -111,8 +120,4 @@ function notAllowed({ message }: Error): Finding {
     why: `A part of the stage was not checked. ${message}`,
     fix: "aws sts get-caller-identity",
   };
-}
-
-function distinct(findings: readonly Finding[]): readonly Finding[] {
-  return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()];
 }

@@ -2,6 +2,7 @@ import type { Clients } from "../core/clients.ts";
 import { type Deployment, type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 import { commandLine } from "../core/text.ts";
 import type { RegistrationStatus } from "../provider/registration.ts";
+import type { QueueStatus } from "../status/work-queues.ts";
 
 /**
  * `error`: something does not work; `warning`: something will fail, or needs attention; `info`: already
@@ -31,6 +32,8 @@ export type Examination = {
   readonly now: Date;
   /** The provider's answer about webhooks, requested once. An answer shows that the token is valid. */
   readonly registrations: () => Promise<RegistrationStatus>;
+  /** The stage's queues, requested once. */
+  readonly queues: () => Promise<readonly QueueStatus[]>;
 };
 
 /** A check that passed, although an alarm with the same code may still be on. */

@@ -206,58 +206,56 @@ export function checkRegistrations(status: RegistrationStatus): readonly Finding
   if ("isLeftToAnother" in status) return [];
   if ("unknown" in status) return [unknownRegistrations(status.unknown)];
   const findings = [...misdirected(status.webhooks), ...differing(status.webhooks)];
-  const unreadable = status.webhooks.find(
-    (webhook) => webhook.type === "untold" && !isUnsupported(webhook.reason),
+  const unreadable = status.webhooks.flatMap((webhook) =>
+    // A provider without a call that lists webhooks is no problem.
+    webhook.type === "untold" && !/shows none|answered (404|405|501)\b/.test(webhook.reason)
+      ? [unknownRegistrations(webhook.reason)]
+      : [],
   );
-  if (unreadable?.type === "untold") return [...findings, unknownRegistrations(unreadable.reason)];
-  return findings;
+  return [...findings, ...unreadable.slice(0, 1)];
 }
-
-type Differing = { readonly kinds: string; readonly of: Difference };
 
 /** One finding for each field whose registered value differs from this stage's. */
 function differing(webhooks: readonly Registration[]): readonly Finding[] {
+  const base = {
+    code: "webhooks-differ",
+    severity: "warning",
+    fix: "npx income-events webhooks register",
+  } as const;
   return differences.flatMap((of) => {
     const found = webhooks.filter((webhook) => webhook.type === "here" && webhook.differs?.includes(of));
     const kinds = found.map(({ kind }) => kind).join(", ");
-    return found.length === 0 ? [] : [differingFinding({ kinds, of })];
+    return found.length === 0 ? [] : [{ ...base, ...differenceIn(of, kinds) }];
   });
 }
 
-function differingFinding({ kinds, of }: Differing): Finding {
-  const fix = "npx income-events webhooks register";
-  const refused = `Each webhook of ${kinds} is refused with 401: the provider drops it, and its event is lost until a reconciliation.`;
-  const differ = (what: string, why: string): Finding => ({
-    ...{ code: "webhooks-differ", severity: "warning", what, why, fix },
-  });
+function differenceIn(of: Difference, kinds: string): Pick<Finding, "what" | "why"> & Partial<Finding> {
+  const why = `Each webhook of ${kinds} is refused with 401: the provider drops it, and its event is lost until a reconciliation.`;
+  const refused = { severity: "error", why } as const;
   switch (of) {
     case "unsigned":
       return {
-        ...{ code: "webhooks-unsigned", severity: "error", fix },
+        ...{ code: "webhooks-unsigned", ...refused },
         what: `The provider does not sign the webhooks of ${kinds}, and this stage accepts only signed ones.`,
-        why: refused,
       };
     case "signed":
-      return differ(
-        `The provider signs the webhooks of ${kinds}, and this stage does not check the signatures.`,
-        "Anyone who knows the secret could send them. To check signatures, set the key with secret rotate --signing.",
-      );
+      return {
+        what: `The provider signs the webhooks of ${kinds}, and this stage does not check the signatures.`,
+        why: "Anyone who knows the secret could send them. To check signatures, set the key with secret rotate --signing.",
+      };
     case "header":
       return {
-        ...{ code: "webhooks-without-secret", severity: "error", fix },
+        ...{ code: "webhooks-without-secret", ...refused },
         what: `The registration of ${kinds} lacks the header of the webhooks' secret.`,
-        why: refused,
       };
     case "method":
-      return differ(`The webhooks of ${kinds} are not sent by POST.`, "Somebody else has registered them.");
+      return {
+        what: `The webhooks of ${kinds} are not sent by POST.`,
+        why: "Somebody else has registered them.",
+      };
     case "enabled":
-      return differ(`The webhooks of ${kinds} are not enabled.`, `No events of ${kinds} arrive.`);
+      return { what: `The webhooks of ${kinds} are not enabled.`, why: `No events of ${kinds} arrive.` };
   }
-}
-
-/** A provider without a call that lists webhooks. */
-function isUnsupported(reason: string): boolean {
-  return /shows none|answered (404|405|501)\b/.test(reason);
 }
 
 function unknownRegistrations(reason: string): Finding {
@@ -301,7 +299,7 @@ function misdirected(webhooks: readonly Registration[]): readonly Finding[] {
         what:
           first.type === "none"
             ? `No webhook of ${kinds} is registered.`
-            : `The webhooks of ${group.map(describeWebhook).join("; those of ")}.`,
+            : `The webhooks of ${group.map(whereOf).join("; those of ")}.`,
         why: `No events of ${kinds} arrive until a reconciliation finds what was missed.`,
         fix: registerAgain(first),
       },
@@ -316,8 +314,7 @@ function registerAgain(webhook: Misdirected): string {
   return isOwn ? register : `${register} --take-over`;
 }
 
-function describeWebhook(webhook: Misdirected): string {
-  return webhook.type === "none"
-    ? webhook.kind
-    : `${webhook.kind} go to ${oneLine(webhook.url)}, and not to ${webhook.deployed}`;
+function whereOf(webhook: Misdirected): string {
+  const registered = webhook.type === "none" ? "nowhere" : oneLine(webhook.url);
+  return `${webhook.kind} go to ${registered}, and not to ${webhook.deployed}`;
 }

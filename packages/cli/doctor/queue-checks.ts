@@ -5,21 +5,13 @@ import {
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { type EventSource, eventSources } from "../../../adapters/sqs/event-sources.ts";
 import { isWebhookKind } from "../../../domain/event/events.ts";
-import { commandLine, oneLine, spanText } from "../core/text.ts";
-import {
-  ownQueuesOf,
-  type QueueStatus,
-  queueStatuses,
-  subscriberQueues,
-  workQueueArn,
-  workQueues,
-} from "../status/work-queues.ts";
+import { commandLine, counted, oneLine, spanText } from "../core/text.ts";
+import { ownQueuesOf, type QueueStatus, workQueueArn } from "../status/work-queues.ts";
 import { type Check, deployAgain, type Examined, type Finding, found } from "./finding.ts";
 
 export const queueCheck: Check = {
   name: "dead letters",
-  examine: async ({ deployment, clients, now }) =>
-    checkQueues(await queueStatuses(workQueues(deployment), clients, () => now)),
+  examine: async ({ queues }) => checkQueues(await queues()),
 };
 
 /** Groups of queues, with the alarms for their dead letters and for their oldest message. */
@@ -60,7 +52,7 @@ export function checkDeadLetterCount(
     {
       code,
       severity: "error",
-      what: `${name} has ${deadLetters} dead ${deadLetters === 1 ? "letter" : "letters"}${age}.`,
+      what: `${name} has ${counted(deadLetters, "dead letter")}${age}.`,
       why: "These messages failed. They expire in 14 days.",
       fix: commandLine`npx income-events dlq show ${name}`,
     },
@@ -69,13 +61,16 @@ export function checkDeadLetterCount(
 
 export const readerCheck: Check = {
   name: "subscribers' readers",
-  examine: async ({ deployment, clients, now }) => {
-    const statuses = await queueStatuses(subscriberQueues(deployment), clients, () => now);
+  examine: async ({ deployment, queues, now }) => {
+    const statuses = await queues();
     return found(
       statuses.flatMap((status) => {
+        const [, name] = /^subscriber\/(.*)/.exec(status.name) ?? [];
         const last = status.lastPolledAt === undefined ? 0 : Date.parse(status.lastPolledAt);
         const isRead = now.getTime() - last < 1_000 * longestSilenceInSeconds;
-        return checkReader(status, isRead, deployment.local !== undefined);
+        return name === undefined
+          ? []
+          : checkReader({ ...status, name }, isRead, deployment.local !== undefined);
       }),
     );
   },
@@ -97,7 +92,7 @@ export function checkReader(
   isLocal = false,
 ): readonly Finding[] {
   if (neverRead === true && isLocal) return [];
-  const behind = `${waiting} messages wait, the oldest for ${spanText(oldestSeconds)}`;
+  const behind = `${waiting === 1 ? "1 message waits" : `${waiting} messages wait`}, the oldest for ${spanText(oldestSeconds)}`;
   const why =
     `SQS deletes messages after ${spanText(retentionSeconds)}: start the reader of ${name}. ` +
     "The command shows its progress.";

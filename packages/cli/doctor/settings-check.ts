@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isFields } from "../../../domain/core/parse.ts";
+import { isFields, present } from "../../../domain/core/parse.ts";
 import { settingsDigest, unpackSettings } from "../../../lib/settings/settings.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
@@ -26,9 +26,13 @@ export function examineSettings(
   deployment: Pick<Deployment, "stage" | "output" | "optionalOutput">,
   file: string,
 ): readonly Finding[] {
-  const { stage, output } = deployment;
-  if (settingsDigest(readStageSettings(stage, file)) === output("SettingsDigest")) return [];
-  const differences = differencesFrom(deployment, file).map(differenceText);
+  const { stage, output, optionalOutput } = deployment;
+  const settings = readStageSettings(stage, file);
+  if (settingsDigest(settings) === output("SettingsDigest")) return [];
+  // None if the deployed release does not report its settings.
+  const deployed = unpackSettings(optionalOutput("SettingsPacked") ?? "");
+  const differences =
+    deployed === undefined ? [] : settingsDifferences(deployed, settings).map(differenceText);
   const more = differences.length - mostNamed;
   const named = [...differences.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(", ");
   return [
@@ -40,15 +44,6 @@ export function examineSettings(
       fix: deployAgain(stage),
     },
   ];
-}
-
-/** None if the deployed release does not report its settings. */
-function differencesFrom(
-  { stage, optionalOutput }: Pick<Deployment, "stage" | "optionalOutput">,
-  file: string,
-): readonly SettingsDifference[] {
-  const deployed = unpackSettings(optionalOutput("SettingsPacked") ?? "");
-  return deployed === undefined ? [] : settingsDifferences(deployed, readStageSettings(stage, file));
 }
 
 function differenceText({ setting, deployed = "absent", file = "absent" }: SettingsDifference): string {
@@ -97,8 +92,7 @@ export function settingsDifferences(deployed: unknown, file: unknown): readonly 
   const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
   return names.flatMap((setting) => {
     const [was, is] = [before.get(setting), after.get(setting)];
-    if (was === is) return [];
-    return [{ setting, ...(was !== undefined && { deployed: was }), ...(is !== undefined && { file: is }) }];
+    return was === is ? [] : present<SettingsDifference>({ setting, deployed: was, file: is });
   });
 }
 

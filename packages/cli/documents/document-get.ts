@@ -11,7 +11,7 @@ import { CommandError } from "../core/command-error.ts";
 import { unknownSubject } from "../core/flags.ts";
 import type { Showing } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
-import { oneLine, printableJson } from "../core/text.ts";
+import { counted, oneLine, printableJson } from "../core/text.ts";
 import type { DocumentPorts } from "./document-list.ts";
 
 /**
@@ -134,7 +134,7 @@ export function changesText(changes: DocumentChanges | null): string {
   if (count === 0) return `${title} no value differs: only the order or the spacing of the text does.`;
   const rows = shown.map(({ path, is, before, after }) => [oneLine(path), is, cell(before), cell(after)]);
   return [
-    `${title}: ${count} ${count === 1 ? "change" : "changes"}${count > shown.length ? `, of which ${shown.length} are shown` : ""}.`,
+    `${title}: ${counted(count, "change")}${count > shown.length ? `, of which ${shown.length} are shown` : ""}.`,
     tableText(["PATH", "", "BEFORE", "AFTER"], rows),
   ].join("\n");
 }
@@ -166,65 +166,59 @@ export function jsonChanges(before: unknown, after: unknown): readonly JsonChang
 }
 
 function compare(path: string, before: unknown, after: unknown, found: JsonChange[]): void {
-  if (Array.isArray(before) && Array.isArray(after)) compareLists(path, before, after, found);
-  else if (isObject(before) && isObject(after)) compareObjects(path, before, after, found);
-  else if (textOf(before) !== textOf(after)) found.push({ path, is: "changed", before, after });
-}
-
-function compareObjects(path: string, before: object, after: object, found: JsonChange[]): void {
-  const [old, fresh] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
-  for (const name of new Set([...old.keys(), ...fresh.keys()])) {
-    const [one, other, at] = [old.get(name), fresh.get(name), memberPath(path, name)];
-    if (!old.has(name)) found.push({ path: at, is: "added", after: other });
-    else if (!fresh.has(name)) found.push({ path: at, is: "removed", before: one });
-    else compare(at, one, other, found);
+  const parts = partsOf(path, before, after);
+  if (parts === undefined) {
+    if (textOf(before) !== textOf(after)) found.push({ path, is: "changed", before, after });
+    return;
   }
+  const [old, fresh] = parts;
+  for (const [key, { at, value }] of fresh) {
+    const known = old.get(key);
+    if (known === undefined) found.push({ path: at, is: "added", after: value });
+    else compare(at, known.value, value, found);
+  }
+  for (const [key, { at, value }] of old)
+    if (!fresh.has(key)) found.push({ path: at, is: "removed", before: value });
 }
 
+/** Members or elements and their paths. Two values are compared by these keys. */
+type Parts = ReadonlyMap<string | number, { readonly at: string; readonly value: unknown }>;
 type List = readonly unknown[];
 
-function compareLists(path: string, before: List, after: List, found: JsonChange[]): void {
-  const [old, fresh] = [byId(before), byId(after)];
-  if (old === undefined || fresh === undefined) comparePlaces(path, before, after, found);
-  else {
-    for (const [id, { at, element }] of fresh) {
-      const known = old.get(id);
-      if (known === undefined) found.push({ path: `${path}[${at}]`, is: "added", after: element });
-      else compare(`${path}[${at}]`, known.element, element, found);
-    }
-    for (const [id, { at, element }] of old)
-      if (!fresh.has(id)) found.push({ path: `${path}[${at}]`, is: "removed", before: element });
-  }
+/** The parts of two objects or two lists; undefined for other values. */
+function partsOf(path: string, before: unknown, after: unknown): readonly [Parts, Parts] | undefined {
+  if (isObject(before) && isObject(after)) return [membersOf(path, before), membersOf(path, after)];
+  if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
+  const [old, fresh] = [idsOf(before), idsOf(after)];
+  const places = placesOf(before, after);
+  const keys = old === undefined || fresh === undefined ? places : [old, fresh];
+  const elementsOf = (list: List, names: List) =>
+    new Map(list.map((value, at) => [String(names[at]), { at: `${path}[${at}]`, value }]));
+  return [elementsOf(before, keys[0]), elementsOf(after, keys[1])];
 }
 
-/** Skips the equal elements at both ends, so that an inserted element is one change. */
-function comparePlaces(path: string, before: List, after: List, found: JsonChange[]): void {
+function membersOf(path: string, value: object): Parts {
+  return new Map(
+    Object.entries(value).map(([name, member]) => [name, { at: memberPath(path, name), value: member }]),
+  );
+}
+
+/** Counts the equal elements at the end from there, so that an inserted element is one change. */
+function placesOf(before: List, after: List): readonly [List, List] {
   const [old, fresh] = [before.map(textOf), after.map(textOf)];
-  const shorter = Math.min(old.length, fresh.length);
-  let first = 0;
-  while (first < shorter && old[first] === fresh[first]) first += 1;
   let last = 0;
-  while (last < shorter - first && old.at(-1 - last) === fresh.at(-1 - last)) last += 1;
-  for (let at = first; at < Math.max(old.length, fresh.length) - last; at += 1) {
-    const [isOld, isFresh] = [at < old.length - last, at < fresh.length - last];
-    if (isOld && isFresh) compare(`${path}[${at}]`, before[at], after[at], found);
-    else if (isFresh) found.push({ path: `${path}[${at}]`, is: "added", after: after[at] });
-    else found.push({ path: `${path}[${at}]`, is: "removed", before: before[at] });
-  }
+  while (last < Math.min(old.length, fresh.length) && old.at(-1 - last) === fresh.at(-1 - last)) last += 1;
+  const placesIn = (list: List) => list.map((_, at) => (at < list.length - last ? at : at - list.length));
+  return [placesIn(before), placesIn(after)];
 }
 
 /** Undefined unless each element is an object with a unique id. */
-function byId(
-  list: List,
-): ReadonlyMap<string, { readonly at: number; readonly element: object }> | undefined {
-  const found = new Map<string, { readonly at: number; readonly element: object }>();
-  for (const [at, element] of list.entries()) {
-    if (!isObject(element) || !("id" in element)) return undefined;
-    const { id } = element;
-    if (typeof id !== "string" && !isRawNumber(id)) return undefined;
-    found.set(textOf(id), { at, element });
-  }
-  return found.size === list.length ? found : undefined;
+function idsOf(list: List): readonly string[] | undefined {
+  const ids = list.flatMap((element) => {
+    const id = isObject(element) && "id" in element ? element.id : undefined;
+    return typeof id === "string" || isRawNumber(id) ? textOf(id) : [];
+  });
+  return new Set(ids).size === list.length ? ids : undefined;
 }
 
 function isObject(value: unknown): value is object {

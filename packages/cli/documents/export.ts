@@ -48,89 +48,79 @@ const usualLimits: FileLimits = { bytes: 64 * 2 ** 20, pages: 1_000 };
 
 /** Writes all matching documents as rows, resuming an earlier run. @returns the progress */
 export async function exportDocuments(
-  directory: ExportDirectory,
+  { path, state: start, isResumed }: ExportDirectory,
   filter: DocumentFilter,
   ports: ExportPorts,
   limits: FileLimits = usualLimits,
 ): Promise<ExportState> {
-  let { state } = directory;
-  await directory.begin();
+  let state = start;
+  const save = () => replace(join(path, stateFile), state);
+  if (!isResumed) {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await replace(join(path, "schema.json"), rowSchema);
+    await save();
+  }
   const pages = ports.scan(startOf(state))[Symbol.asyncIterator]();
+  async function* rowsOfFile(): AsyncGenerator<string> {
+    let bytes = 0;
+    for (let read = 0; read < limits.pages && bytes < limits.bytes; read += 1) {
+      if (ports.signal.aborted) return;
+      const next = await pages.next();
+      const { documents, examined, last }: DocumentPage = next.done === true ? noPage : next.value;
+      for (const stored of documents) {
+        const row = await currentRow(stored, filter, ports);
+        if (row === undefined) continue;
+        if (row === null) {
+          const name = `${nameOf(stored.document.subject)}/${nameOfData(stored.document, "/")}`;
+          state = { ...state, unreadable: [...state.unreadable, name] };
+          continue;
+        }
+        bytes += Buffer.byteLength(row);
+        state = { ...state, documents: state.documents + 1 };
+        yield `${row}\n`;
+      }
+      const { after: _, ...passed } = state;
+      state = { ...passed, examined: state.examined + examined, ...(last && { after: last }) };
+      ports.onScanned(state.examined, state.documents);
+      if (last === undefined) return;
+    }
+  }
   while (state.after !== undefined && !ports.signal.aborted) {
-    const { name, partial } = directory.nextFile(state);
-    const file = new ExportFile(state, filter, ports);
-    await pipeline(
-      Readable.from(file.rows(pages, limits)),
-      createGzip(),
-      createWriteStream(partial, { mode: 0o600 }),
-    );
-    const count = file.state.documents - state.documents;
-    state = count === 0 ? file.state : { ...file.state, files: [...state.files, name] };
+    const before = state.documents;
+    const name = `documents-${String(state.files.length + 1).padStart(5, "0")}.ndjson.gz`;
+    const partial = join(path, `${name}.partial`);
+    const output = createWriteStream(partial, { mode: 0o600 });
+    await pipeline(Readable.from(rowsOfFile()), createGzip(), output);
+    const count = state.documents - before;
     if (count === 0) await rm(partial);
-    await directory.save(state, count === 0 ? undefined : name);
-    if (count > 0) ports.onFile(name, count);
+    else {
+      // Before the progress: the next run overwrites a file that the progress does not count.
+      await rename(partial, join(path, name));
+      state = { ...state, files: [...state.files, name] };
+      ports.onFile(name, count);
+    }
+    await save();
   }
   return state;
 }
 
-/** Reads the pages of one file, and tracks the progress. */
-class ExportFile {
-  #state: ExportState;
-  readonly #filter: DocumentFilter;
-  readonly #ports: ExportPorts;
+const noPage: DocumentPage = { documents: [], examined: 0 };
 
-  constructor(state: ExportState, filter: DocumentFilter, ports: ExportPorts) {
-    this.#state = state;
-    this.#filter = filter;
-    this.#ports = ports;
-  }
-
-  get state(): ExportState {
-    return this.#state;
-  }
-
-  async *rows(pages: AsyncIterator<DocumentPage>, limits: FileLimits): AsyncGenerator<string> {
-    let bytes = 0;
-    for (let read = 0; read < limits.pages && bytes < limits.bytes; read += 1) {
-      if (this.#ports.signal.aborted) return;
-      const next = await pages.next();
-      if (next.done === true) return this.#pass(undefined, 0);
-      for (const stored of next.value.documents) {
-        const row = await this.#rowOf(stored);
-        if (row === undefined) continue;
-        bytes += Buffer.byteLength(row);
-        this.#state = { ...this.#state, documents: this.#state.documents + 1 };
-        yield `${row}\n`;
-      }
-      this.#pass(next.value.last, next.value.examined);
-      if (next.value.last === undefined) return;
-    }
-  }
-
-  #pass(after: Key | undefined, examined: number): void {
-    const { after: _, ...state } = this.#state;
-    this.#state = { ...state, examined: state.examined + examined, ...(after && { after }) };
-    this.#ports.onScanned(this.#state.examined, this.#state.documents);
-  }
-
-  /** Undefined if the document does not match, was erased meanwhile, or can't be read. */
-  async #rowOf(stored: StoredDocument): Promise<string | undefined> {
-    if (!selects(this.#filter, stored.document)) return undefined;
-    const row = await readRow(stored, this.#ports);
-    if (row !== undefined) return row;
-    // Another version may have superseded it, and removed its object, since the page was read.
-    const name = nameOfData(stored.document, "/");
-    const now = (await this.#ports.readDocuments(stored.document.subject)).find(
-      ({ document }) => nameOfData(document, "/") === name,
-    );
-    if (now === undefined || !selects(this.#filter, now.document)) return undefined;
-    const again = await readRow(now, this.#ports);
-    if (again === undefined) {
-      const unreadable = [...this.#state.unreadable, `${nameOf(stored.document.subject)}/${name}`];
-      this.#state = { ...this.#state, unreadable };
-    }
-    return again;
-  }
+/** Undefined if the document does not match or was erased meanwhile; null if it can't be read. */
+async function currentRow(
+  stored: StoredDocument,
+  filter: DocumentFilter,
+  ports: ExportPorts,
+): Promise<string | null | undefined> {
+  if (!selects(filter, stored.document)) return undefined;
+  const row = await readRow(stored, ports);
+  if (row !== undefined) return row;
+  // Another version may have superseded it, and removed its object, since the page was read.
+  const name = nameOfData(stored.document, "/");
+  const documents = await ports.readDocuments(stored.document.subject);
+  const now = documents.find(({ document }) => nameOfData(document, "/") === name);
+  if (now === undefined || !selects(filter, now.document)) return undefined;
+  return (await readRow(now, ports)) ?? null;
 }
 
 /** Undefined if the data is missing or its digest differs. */
@@ -169,15 +159,11 @@ export type ExportState = {
   readonly after?: Key;
 };
 
-/** The directory of an export: files of rows, their schema, and the progress. */
+/** The directory of an export, for files of rows, their schema, and the progress. */
 export type ExportDirectory = {
+  readonly path: string;
   readonly state: ExportState;
   readonly isResumed: boolean;
-  /** Creates the directory if it is new. */
-  readonly begin: () => Promise<void>;
-  /** The name of the next file of rows, and the temporary name to write it under until `save`. */
-  readonly nextFile: (state: ExportState) => { readonly name: string; readonly partial: string };
-  readonly save: (state: ExportState, written: string | undefined) => Promise<void>;
 };
 
 const stateFile = "export.json";
@@ -202,27 +188,7 @@ export async function openExport(directory: string, query: ExportQuery, now: Dat
     begunAt: now.toISOString(),
     ...{ files: [], documents: 0, examined: 0, unreadable: [], after: beginning },
   };
-  const write = (name: string, value: object) => replace(join(directory, name), value);
-  return {
-    state,
-    isResumed: known !== undefined,
-    begin: async () => {
-      if (known !== undefined) return;
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      await write("schema.json", rowSchema);
-      await write(stateFile, state);
-    },
-    nextFile: ({ files }) => {
-      const name = `documents-${String(files.length + 1).padStart(5, "0")}.ndjson.gz`;
-      return { name, partial: join(directory, `${name}.partial`) };
-    },
-    save: async (next, written) => {
-      // The order matters: the next run overwrites a file that the progress does not count.
-      if (written !== undefined)
-        await rename(join(directory, `${written}.partial`), join(directory, written));
-      await write(stateFile, next);
-    },
-  };
+  return { path: directory, state, isResumed: known !== undefined };
 }
 
 async function namesIn(directory: string): Promise<readonly string[]> {

@@ -145,15 +145,11 @@ export function selectHistory<Row extends HistoryRow>(
       (kind === undefined || event.kind === kind) &&
       (outcome === undefined || event.outcome === outcome) &&
       (endpoint === undefined || event.endpoint === endpoint) &&
-      (type === undefined || (event.type !== undefined && isOfType(event.type, type))) &&
+      (type === undefined || (event.type !== undefined && wants({ name: "", types: [type] }, event.type))) &&
       [event.id, event.type, event.subject, event.loggedAs].some((named) =>
         texts.some((each) => named?.includes(each)),
       ),
   );
-}
-
-function isOfType(type: string, wanted: string): boolean {
-  return wants({ name: "", types: [wanted] }, type);
 }
 
 function rankOf(outcome: HistoryOutcome): number {

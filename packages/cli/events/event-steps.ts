@@ -1,5 +1,6 @@
 import { taskName } from "../../../domain/fetch/task.ts";
 import { type Subscriber, wants } from "../../../domain/message/message.ts";
+import { counted } from "../core/text.ts";
 import type { LogEntry } from "../logs/log-entries.ts";
 
 /** A step of an event's processing, and its time. */
@@ -29,7 +30,7 @@ const waitsBeforeCall =
  * @param entries in the order of time
  */
 export function eventSteps(entries: readonly LogEntry[], context: StepContext): readonly TimedStep[] {
-  const type = typeIn(entries, context.id);
+  const type = listedIn(entries, context.id, "types");
   let calls = 0;
   return entries.flatMap((entry) =>
     stepsOf(entry, type, context).map(({ isCall, ...told }): TimedStep => {
@@ -99,21 +100,17 @@ function relayed(entry: LogEntry, type: string | undefined, { subscribers }: Ste
   const [messages, tasks] = [Number(entry.messages ?? 0), Number(entry.tasks ?? 0)];
   const among = ids > 1 ? ` for ${ids} events` : "";
   const calls: readonly Told[] =
-    tasks > 0 ? [{ step: "relayed", detail: `${countText(tasks, "task")}${among}` }] : [];
+    tasks > 0 ? [{ step: "relayed", detail: `${counted(tasks, "task")}${among}` }] : [];
   if (messages === 0) return calls;
   const takers = subscribers.filter((each) => type === undefined || mayTake(each, type));
   const sent = takers.map(
     (subscriber): Told => ({
       step: "sent",
       // The log line has the messages to all subscribers of the batch.
-      detail: `to ${subscriber.name}, ${subscriber.types === undefined ? "" : "at most "}${countText(messages, "message")}${among}`,
+      detail: `to ${subscriber.name}, ${subscriber.types === undefined ? "" : "at most "}${counted(messages, "message")}${among}`,
     }),
   );
   return [...calls, ...sent];
-}
-
-function countText(count: number, what: string): string {
-  return count === 1 ? `1 ${what}` : `${count} ${what}s`;
 }
 
 /** The event's own message, or the message about the document that it led to. */
@@ -133,21 +130,18 @@ function taskOf({ task }: LogEntry): string {
   return typeof task === "string" ? taskName(task) : "";
 }
 
-function typeIn(entries: readonly LogEntry[], id: string): string | undefined {
-  for (const { correlationIds, types } of entries) {
-    if (!Array.isArray(correlationIds) || !Array.isArray(types)) continue;
-    const type: unknown = types[correlationIds.indexOf(id)];
-    if (typeof type === "string") return type;
+/** What a log line lists for an event, beside its id. */
+function listedIn(entries: readonly LogEntry[], id: string, name: "types" | "webhooks"): string | undefined {
+  for (const { correlationIds, [name]: listed } of entries) {
+    if (!Array.isArray(correlationIds) || !Array.isArray(listed)) continue;
+    const text: unknown = listed[correlationIds.indexOf(id)];
+    if (typeof text === "string") return text;
   }
   return undefined;
 }
 
 /** The id of the event's webhook, if it differs from the event's. */
 export function webhookOf(entries: readonly LogEntry[], id: string): string | undefined {
-  for (const { correlationIds, webhooks } of entries) {
-    if (!Array.isArray(correlationIds) || !Array.isArray(webhooks)) continue;
-    const webhook: unknown = webhooks[correlationIds.indexOf(id)];
-    if (typeof webhook === "string" && webhook !== id) return webhook;
-  }
-  return undefined;
+  const webhook = listedIn(entries, id, "webhooks");
+  return webhook === id ? undefined : webhook;
 }

@@ -10,7 +10,7 @@ import type { Change } from "../../../domain/state/change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { Operation } from "../core/command.ts";
 import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
-import { oneLine } from "../core/text.ts";
+import { isoTime, oneLine } from "../core/text.ts";
 
 /** Describes a change of the table: an event arrived, a task or message followed, the provider answered. */
 export type Happening = {
@@ -32,12 +32,9 @@ export function happeningOf(record: TailRecord, now: Date): Happening | undefine
   if (!isOfEvents(record.dynamodb?.NewImage)) return undefined;
   const change = readChange(record);
   const happening = describe(change);
-  const at = new Date(Math.max(writtenAt(record, now), knownAt(change)));
-  return happening && { at: at.toISOString(), ...happening };
-}
-
-function writtenAt({ dynamodb }: TailRecord, now: Date): number {
-  return (dynamodb?.ApproximateCreationDateTime ?? now).getTime();
+  const written = record.dynamodb?.ApproximateCreationDateTime ?? now;
+  const at = isoTime(Math.max(written.getTime(), knownAt(change)));
+  return happening && { at, ...happening };
 }
 
 /**
@@ -68,8 +65,10 @@ type HappeningFields = Omit<Happening, "at">;
 
 function describe(change: Change): HappeningFields | undefined {
   switch (change.type) {
-    case "event":
-      return ofEvent(receivedTimes(change.receipts.count), change.event);
+    case "event": {
+      const { count } = change.receipts;
+      return ofEvent(count === 1 ? "received" : `received ${count} times`, change.event);
+    }
     case "state":
       return ofState(change.before?.version, change.after);
     case "document": {
@@ -93,10 +92,6 @@ function ofReadiness(
   const status = statusOf(after);
   if (before !== undefined && statusOf(before) === status && before.since === after.since) return undefined;
   return { what: `readiness: ${status}`, subject: nameOf(after.subject), version: after.version };
-}
-
-function receivedTimes(count: number): string {
-  return count === 1 ? "received" : `received ${count} times`;
 }
 
 function ofState(before: number | undefined, state: State): HappeningFields | undefined {

@@ -2,7 +2,12 @@ import type { DocumentVersions } from "../../../adapters/dynamodb/document-versi
 import type { EventDetails, StoredEvent } from "../../../adapters/dynamodb/stored-events.ts";
 import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { present } from "../../../domain/core/parse.ts";
-import { documentOf, progressOf, type SubjectRecords } from "../../../domain/event/event-progress.ts";
+import {
+  documentOf,
+  type EventProgress,
+  progressOf,
+  type SubjectRecords,
+} from "../../../domain/event/event-progress.ts";
 import { type IncomeEvent, isWebhookKind, subjectKindOf } from "../../../domain/event/events.ts";
 import { nameOf, ownerOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
@@ -10,6 +15,7 @@ import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import { contentOfDeadLetter, type DeadLetterContent } from "../../../domain/recovery/dead-letter.ts";
 import type { Operation } from "../core/command.ts";
 import type { Deployment } from "../core/deployment.ts";
+import { isoTime } from "../core/text.ts";
 import { deadLettersOf } from "../dead-letters/queues.ts";
 import { subscriberQueues, type WorkQueue, workQueues } from "../status/work-queues.ts";
 
@@ -27,18 +33,19 @@ export function eventTimeline(
   }: { readonly subscribers: readonly Subscriber[]; readonly deadLetters: readonly EventDeadLetter[] },
 ): readonly Step[] {
   const { event } = stored;
+  const progress = progressOf(stored, records);
   const until = details === undefined ? "" : `, kept until ${details.keptUntil.toISOString()}`;
   return [
     { step: "received", done: true, detail: receivedDetail(stored) },
     { step: "stored", done: true, detail: `with ${nameOf(ownerOf(event))}${until}` },
-    ...stepsOfSubject(stored, records),
-    publishedStep(stored, records, subscribers),
-    ...deadLetters.map(deadLetterStep),
+    ...(subjectKindOf(event.type) === "endpoint"
+      ? [fetchedStep(event, progress, records)]
+      : stepsOfSubject(event, progress)),
+    publishedStep(event, progress, subscribers),
+    ...deadLetters.map(({ queue, what, reason = "no reason given", sentAt }) => {
+      return { step: "dead letter", done: false, detail: `of ${queue}: ${what} of ${sentAt}, ${reason}` };
+    }),
   ];
-}
-
-function deadLetterStep({ queue, what, reason = "no reason given", sentAt }: EventDeadLetter): Step {
-  return { step: "dead letter", done: false, detail: `of ${queue}: ${what} of ${sentAt}, ${reason}` };
 }
 
 function receivedDetail({ event, receipts }: StoredEvent): string {
@@ -46,63 +53,52 @@ function receivedDetail({ event, receipts }: StoredEvent): string {
   return `${event.receivedAt}, ${receipts.count === 1 ? "once" : `${receipts.count} times`}`;
 }
 
-function stepsOfSubject(stored: StoredEvent, records: SubjectRecords): readonly Step[] {
-  if (subjectKindOf(stored.event.type) === "endpoint") return [fetchedStep(stored, records)];
-  const processed = processedStep(stored, records);
-  if (progressOf(stored, records).state !== "asking") return [processed];
-  return [
-    processed,
-    {
-      step: "asked",
+function stepsOfSubject(event: IncomeEvent, progress: EventProgress): readonly Step[] {
+  const processed = processedStep(nameOf(subjectOf(event)), progress);
+  if (progress.state !== "asking") return [processed];
+  const detail = "contradicts the stored state, which is fetched from the provider";
+  return [processed, { step: "asked", done: false, detail }];
+}
+
+function processedStep(name: string, { state, outcome, version }: EventProgress): Step {
+  const step = "processed";
+  if (state === "stored")
+    return {
+      step,
       done: false,
-      detail: "contradicts the stored state, which is fetched from the provider",
-    },
-  ];
-}
-
-function processedStep(stored: StoredEvent, records: SubjectRecords): Step {
-  const { state, outcome, version } = progressOf(stored, records);
-  const name = nameOf(subjectOf(stored.event));
-  if (state === "stored") {
-    const remedy = "If the relay is not just behind: npx income-events repair";
-    return { step: "processed", done: false, detail: `not yet. ${remedy}` };
-  }
+      detail: "not yet. If the relay is not just behind: npx income-events repair",
+    };
   if (state === "past")
-    return { step: "processed", detail: `unknown: ${name} has processed at least twenty other events since` };
-  const known =
-    outcome === undefined
-      ? `outcome stored only for the latest event of ${name}`
-      : `${outcome}, which made version ${version} of ${name}`;
-  return { step: "processed", done: true, detail: known };
+    return { step, detail: `unknown: ${name} has processed at least twenty other events since` };
+  if (outcome === undefined)
+    return { step, done: true, detail: `outcome stored only for the latest event of ${name}` };
+  return { step, done: true, detail: `${outcome}, which made version ${version} of ${name}` };
 }
 
-function fetchedStep(stored: StoredEvent, records: SubjectRecords): Step {
-  const { event } = stored;
-  if (event.dataAvailable === false)
-    return { step: "fetched", done: true, detail: "the provider has no data yet" };
-  const document = documentOf(event, records.documents);
-  const done = progressOf(stored, records).state === "done";
-  if (document === undefined) return { step: "fetched", done, detail: "not yet" };
+function fetchedStep(event: IncomeEvent, { state }: EventProgress, { documents }: SubjectRecords): Step {
+  const step = "fetched";
+  if (event.dataAvailable === false) return { step, done: true, detail: "the provider has no data yet" };
+  const document = documentOf(event, documents);
+  const done = state === "done";
+  if (document === undefined) return { step, done, detail: "not yet" };
   const { asOf, digest } = document;
   const brought = digest === undefined ? "the provider has none" : `digest ${digest}`;
-  return { step: "fetched", done, detail: `last as of ${new Date(asOf).toISOString()}, ${brought}` };
+  return { step, done, detail: `last as of ${isoTime(asOf)}, ${brought}` };
 }
 
 function publishedStep(
-  stored: StoredEvent,
-  records: SubjectRecords,
+  { type }: IncomeEvent,
+  { state }: EventProgress,
   subscribers: readonly Subscriber[],
 ): Step {
-  const { event } = stored;
-  const names = subscribers.filter((subscriber) => wants(subscriber, event.type)).map(({ name }) => name);
-  if (names.length === 0)
-    return { step: "published", done: true, detail: `to no subscriber: no filter matches ${event.type}` };
-  const { state } = progressOf(stored, records);
-  const to = `to ${names.join(", ")}`;
+  const step = "published";
+  const names = subscribers.filter((subscriber) => wants(subscriber, type)).map(({ name }) => name);
+  if (names.length === 0) return { step, done: true, detail: `to no subscriber: no filter matches ${type}` };
+  const detail = `to ${names.join(", ")}`;
   // The relay stores nothing for an event that announces data; a read document shows that the message was
   // sent.
-  if (state === "past" || state === "fetching") return { step: "published", detail: to };
-  return { step: "published", done: state !== "stored", detail: to };
+  if (state === "past" || state === "fetching") return { step, detail };
+  return { step, done: state !== "stored", detail };
 }
 
 /** The document that an event announced. */

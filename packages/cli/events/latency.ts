@@ -28,15 +28,10 @@ export async function readLatency({ deployment, clients }: Place, now: Date): Pr
   );
   const quarter = Math.floor(now.getTime() / 1_000 / periodInSeconds) * periodInSeconds;
   const from = new Date((quarter - periodInSeconds) * 1_000);
-  const [toSubscriber50, toSubscriber99, toDocument50, toDocument99] = (
-    await readMetrics(clients.cloudWatch, queries, from, now)
-  ).map(([latest]) => latest && latest.value / 1_000);
-  return {
-    toSubscriber: percentiles(toSubscriber50, toSubscriber99),
-    toDocument: percentiles(toDocument50, toDocument99),
+  const values = await readMetrics(clients.cloudWatch, queries, from, now);
+  const percentilesAt = (at: number): Percentiles => {
+    const [p50, p99] = values.slice(at, at + 2).map(([latest]) => latest && latest.value / 1_000);
+    return p50 === undefined || p99 === undefined ? {} : { p50, p99 };
   };
-}
-
-function percentiles(p50: number | undefined, p99: number | undefined): Percentiles {
-  return p50 === undefined || p99 === undefined ? {} : { p50, p99 };
+  return { toSubscriber: percentilesAt(0), toDocument: percentilesAt(2) };
 }

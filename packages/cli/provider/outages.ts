@@ -1,4 +1,4 @@
-import { spanText } from "../core/text.ts";
+import { counted, spanText } from "../core/text.ts";
 
 /** The entries of the provider's history that concern the breaker. */
 type Turn = {
@@ -37,7 +37,7 @@ export function outagesIn(turns: readonly Turn[]): readonly Outage[] {
 export function outageText({ from, until, probes, reason }: Outage, now: Date): string {
   const end = until === undefined ? now : new Date(until);
   const span = spanText(Math.max(0, (end.getTime() - Date.parse(from)) / 1000));
-  const found = `${probes} ${probes === 1 ? "probe" : "probes"} failed`;
+  const found = `${counted(probes, "probe")} failed`;
   const how = until === undefined ? `down for ${span} so far` : `down for ${span}`;
   return `${how}, ${found}${reason === undefined ? "" : `: ${reason}`}`;
 }

@@ -7,27 +7,16 @@ import { tableText } from "../core/table.ts";
 import { fromNow, oneLine } from "../core/text.ts";
 import { type LogEntry, stageEntries } from "../logs/log-entries.ts";
 import { tokenText } from "../status/status-text.ts";
-import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
+import { tokenStatus } from "../status/token-status.ts";
 import { type RegistrationStatus, registrationStatus } from "./registration.ts";
 
-export type ProviderStatus = {
-  /** `open` after failures: no calls until one probe at `nextProbeAt`. */
-  readonly breaker: {
-    readonly state: "closed" | "open";
-    readonly timesDown: number;
-    readonly nextProbeAt?: string;
-  };
-  /** Undefined if this stage does not ask the provider about webhooks. */
-  readonly answersNow: boolean | undefined;
-  readonly answer?: string;
-  readonly callsInLastMinute: number;
-  /** Answers to the fetcher in the last 15 minutes; undefined if its log can't be read. */
-  readonly lastAnswers?: RecentAnswers;
-  readonly requestsPerMinute: number;
-  readonly token: TokenStatus;
-};
+export type ProviderStatus = Awaited<ReturnType<typeof providerStatus>>;
 
-export async function providerStatus(place: Place, now: Date): Promise<ProviderStatus> {
+/**
+ * The breaker is open after failures: no calls until one probe at `nextProbeAt`. `answersNow` is undefined if
+ * this stage does not ask the provider about webhooks, and `lastAnswers` if the fetcher's log can't be read.
+ */
+export async function providerStatus(place: Place, now: Date) {
   const { deployment, clients } = place;
   const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
   // First, because this call may be the probe that closes the breaker.
@@ -41,7 +30,7 @@ export async function providerStatus(place: Place, now: Date): Promise<ProviderS
   const isOpen = breaker.openUntil > 0;
   return {
     breaker: {
-      state: isOpen ? "open" : "closed",
+      state: isOpen ? ("open" as const) : ("closed" as const),
       timesDown: breaker.opened,
       ...(isOpen && { nextProbeAt: new Date(breaker.openUntil).toISOString() }),
     },
@@ -63,7 +52,10 @@ async function answersOf(place: Place, now: Date): Promise<RecentAnswers | undef
   return entries && recentAnswers(entries);
 }
 
-function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answersNow" | "answer"> {
+function answerOf(registrations: RegistrationStatus): {
+  readonly answersNow: boolean | undefined;
+  readonly answer?: string;
+} {
   if ("isLeftToAnother" in registrations) return { answersNow: undefined };
   if ("unknown" in registrations) return { answersNow: false, answer: registrations.unknown };
   return { answersNow: true };

@@ -21,11 +21,8 @@ export async function registerWebhooks(
   { output }: Deployment,
   { takeOver = false } = {},
 ): Promise<Registered> {
-  return parseRegistered(await invokeFunction(lambda, output("RegisterFunctionName"), { takeOver }));
-}
-
-function parseRegistered(value: unknown): Registered {
-  const fields = fieldsOf(value, "the registration");
+  const answer = await invokeFunction(lambda, output("RegisterFunctionName"), { takeOver });
+  const fields = fieldsOf(answer, "the registration");
   const count = Array.isArray(fields.registered) ? fields.registered.length : 0;
   const secret = textOf(fields, "secret");
   switch (secret) {

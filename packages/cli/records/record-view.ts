@@ -4,7 +4,7 @@ import type { Attributes, LastChange } from "../../../domain/event/events.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { nameOfData } from "../../../domain/fetch/document.ts";
 import { statusOf } from "../../../domain/readiness/readiness.ts";
-import type { AccountReadiness } from "../../../domain/readiness/stored-readiness.ts";
+import type { AccountReadiness, SettledAccount } from "../../../domain/readiness/stored-readiness.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { tableText } from "../core/table.ts";
 import { isoTime, oneLine, printableJson } from "../core/text.ts";
@@ -91,13 +91,7 @@ export function recordText(
     state === undefined ? "no state, only data" : stateText(state),
     ...(attributes === undefined ? [] : [attributesText(shownAttributes(attributes, reveal))]),
     ...(readiness === undefined ? [] : [readinessText(readiness)]),
-    ...(readyAccounts === undefined
-      ? []
-      : [
-          oneLine(
-            `ready: ${readyAccounts.map(({ accountId, status }) => `${accountId} (${status})`).join(", ")}`,
-          ),
-        ]),
+    ...(readyAccounts === undefined ? [] : [readyText(readyAccounts)]),
     ...(accounts.length === 0 ? [] : ["", tableText(accountHead, accounts.map(accountRow))]),
     ...(documents.length === 0 ? [] : ["", tableText(documentHead, documents.map(documentRow))]),
     ...data.flatMap(({ data: value, ...name }) => [
@@ -109,16 +103,12 @@ export function recordText(
   return parts.join("\n");
 }
 
-function stateText({
-  version,
-  connected,
-  deleted,
-  unconfirmed,
-  asOf,
-  userId,
-  datasourceId,
-  latest,
-}: State): string {
+function readyText(accounts: readonly SettledAccount[]): string {
+  return oneLine(`ready: ${accounts.map(({ accountId, status }) => `${accountId} (${status})`).join(", ")}`);
+}
+
+function stateText(state: State): string {
+  const { version, connected, deleted, unconfirmed, asOf, userId, datasourceId, latest } = state;
   const facts = [
     `version ${version}`,
     ...(connected === undefined ? [] : [connected ? "connected" : "not connected"]),

@@ -3,26 +3,14 @@ import { type StackAlarm, stackAlarms } from "../../../adapters/aws/stack-alarms
 import { fieldsOf, parseJson, present, textOf, textsOf } from "../../../domain/core/parse.ts";
 import type { Place } from "../core/command.ts";
 import { spanText } from "../core/text.ts";
-import { type RegistrationStatus, registrationStatus } from "../provider/registration.ts";
-import { type TokenStatus, tokenStatus } from "./token-status.ts";
-import { type QueueStatus, queueStatuses, workQueues } from "./work-queues.ts";
+import { registrationStatus } from "../provider/registration.ts";
+import { tokenStatus } from "./token-status.ts";
+import { queueStatuses, workQueues } from "./work-queues.ts";
 
-export type StageStatus = {
-  readonly stage: string;
-  readonly region: string;
-  readonly at: string;
-  /** In the order in which data flows. */
-  readonly queues: readonly QueueStatus[];
-  readonly token: TokenStatus;
-  readonly registrations: RegistrationStatus;
-  /** Undefined if the settings ignore no events. */
-  readonly ignored?: IgnoredEvents;
-  /** Requests of the last 24 hours to paths of no webhook kind. */
-  readonly wrongPaths: number;
-  readonly alarms: readonly StackAlarm[];
-};
+export type StageStatus = Awaited<ReturnType<typeof stageStatus>>;
 
-export async function stageStatus(place: Place, now: () => Date): Promise<StageStatus> {
+/** The status of a stage. Queues are in the order in which data flows. */
+export async function stageStatus(place: Place, now: () => Date) {
   const { deployment, clients } = place;
   const [queues, token, registrations, alarms, ignored, wrong] = await Promise.all([
     queueStatuses(workQueues(deployment), clients, now),

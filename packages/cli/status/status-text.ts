@@ -97,28 +97,24 @@ export function registrationText(registrations: RegistrationStatus): string {
   if ("isLeftToAnother" in registrations) return "another stage registers them (register.enabled)";
   if ("unknown" in registrations) return `unknown: ${oneLine(registrations.unknown)}`;
   const { webhooks } = registrations;
-  const here = webhooks.filter(({ type: is }) => is === "here");
+  const here = webhooks.filter(({ type }) => type === "here");
   const untold = webhooks.filter((webhook) => webhook.type === "untold");
-  const others = webhooks.filter((webhook) => isOtherwise(webhook)).map(whereText);
+  const others = webhooks
+    .filter((webhook) => webhook.type !== "untold" && !isAsRegistered(webhook))
+    .map(whereText);
   const [first] = untold;
+  if (first === undefined)
+    return [`${here.length} of ${webhooks.length} kinds are registered here`, ...others].join("; ");
   // A count that the provider does not report is unknown, not 0.
-  const unknown =
-    first?.type === "untold"
-      ? [
-          `unknown of ${untold.length === webhooks.length ? "all" : untold.map(({ kind }) => kind).join(", ")}: ${oneLine(first.reason)}`,
-        ]
-      : [];
-  if (untold.length === webhooks.length) return unknown.join();
-  return [`${here.length} of ${webhooks.length} kinds are registered here`, ...others, ...unknown].join("; ");
+  const areAll = untold.length === webhooks.length;
+  const kinds = areAll ? "all" : untold.map(({ kind }) => kind).join(", ");
+  const unknown = `unknown of ${kinds}: ${oneLine(first.reason)}`;
+  if (areAll) return unknown;
+  return [`${here.length} of ${webhooks.length} kinds are registered here`, ...others, unknown].join("; ");
 }
 
 function isAsRegistered(webhook: Registration): boolean {
   return webhook.type === "here" && webhook.differs === undefined;
-}
-
-function isOtherwise(webhook: Registration): boolean {
-  const { type: is } = webhook;
-  return is === "elsewhere" || is === "none" || (is === "here" && webhook.differs !== undefined);
 }
 
 const differenceTexts: Readonly<Record<Difference, string>> = {

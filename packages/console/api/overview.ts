@@ -53,11 +53,8 @@ const spans = {
 const dollarsPerMetric = 0.01 / 1000;
 /** Metrics of a queue: two ages and two times of the last message. Doctor requests as many again. */
 const metricsPerQueue = 8;
-/**
- * Doctor requests a subscriber's four metrics once more. While messages wait, the overview requests the four of its
- * polls, and doctor twice.
- */
-const metricsPerSubscriber = 16;
+/** While a subscriber's messages wait, the overview requests the four of its polls, and so does doctor. */
+const metricsPerSubscriber = 8;
 /** Sent and received: three hours by the minute, and seven days by ten minutes. */
 const plottedPerQueue = 2 + 2 / 10;
 

@@ -17,8 +17,8 @@ it.each([
     '{"a":1,"odd name":null}',
     '{"a":1,"b":{"c":2}}',
     [
-      { path: '["odd name"]', is: "removed", before: null },
       { path: "b", is: "added", after: { c: 2 } },
+      { path: '["odd name"]', is: "removed", before: null },
     ],
   ],
   [
