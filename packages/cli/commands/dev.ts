@@ -58,15 +58,13 @@ async function run(args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, [start, "--console", programFile, ...args], { stdio: "inherit" });
   // Ctrl-C reaches both processes; other signals only this one.
   const pass = (signal: NodeJS.Signals) => void child.kill(signal);
-  process.on("SIGTERM", pass).on("SIGHUP", pass).on("SIGINT", ignore);
+  process.on("SIGTERM", pass).on("SIGHUP", pass);
+  // The local stack shuts down first, and this process after it.
+  process.on("SIGINT", () => undefined);
   return new Promise((done, fail) => {
     child.once("error", fail);
     child.once("close", (code) => done(code ?? 1));
   });
-}
-
-function ignore(): void {
-  // The local stack shuts down first, and this process after it.
 }
 
 /** The local stack is a package of its own, which a deployment does not need. */

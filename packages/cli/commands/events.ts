@@ -9,7 +9,6 @@ import {
   eventTypes,
   type IncomeEvent,
   subjectKindOf,
-  type WebhookKind,
   webhookKinds,
 } from "../../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
@@ -23,6 +22,7 @@ import {
   type SubjectFlags,
   sinceFlag,
   subjectFlag,
+  type TextFlags,
   typesFlag,
 } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
@@ -51,17 +51,10 @@ import {
 import { shownAttributes } from "../records/record-view.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 
-type Flags = SubjectFlags & {
-  readonly kind?: string;
-  readonly type?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly endpoint?: string;
-  readonly text?: string;
-  readonly outcome?: string;
-  readonly state?: string;
-  readonly limit: string;
-};
+type Flags = SubjectFlags &
+  TextFlags<"kind" | "type" | "since" | "until" | "endpoint" | "text" | "outcome" | "state"> & {
+    readonly limit: string;
+  };
 
 export function addTo(program: Command): void {
   const group = program.command("events").description("Lists, shows and follows stored events.");
@@ -197,7 +190,7 @@ function checkFilter(
   subject: Subject | undefined,
   types: readonly EventType[],
 ): void {
-  const selected = types.filter((one) => kind === undefined || kindOf(one) === kind);
+  const selected = types.filter((one) => kind === undefined || `${subjectKindOf(one)}s` === kind);
   if (selected.length === 0)
     throw CommandError.usage(`--type ${type} never arrives as --kind ${kind}: leave one out.`);
   if (subject === undefined || selected.some((one) => eventsWith[subject.kind].includes(subjectKindOf(one))))
@@ -212,10 +205,6 @@ const eventsWith: Readonly<Record<Subject["kind"], readonly ReturnType<typeof su
   account: ["account", "endpoint"],
   "company-account": ["company-account", "endpoint"],
 };
-
-function kindOf(type: EventType): WebhookKind {
-  return `${subjectKindOf(type)}s`;
-}
 
 const head = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "STATE", "OUTCOME", "ID"];
 

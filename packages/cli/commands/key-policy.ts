@@ -3,7 +3,6 @@ import { keyPolicyStatements } from "../../../lib/settings/settings.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
-import type { Terminal } from "../core/terminal.ts";
 
 export function addTo(program: Command): void {
   addStageFlags(
@@ -14,19 +13,17 @@ export function addTo(program: Command): void {
         "npx income-events key-policy --stage prod",
         "npx income-events key-policy --settings my-settings.json --json    for programs",
       ],
-      run: keyPolicy,
+      run: async (terminal, { stage, settings: file }) => {
+        const settings = readStageSettings(stage, file);
+        if (settings.encryption.keyArn === undefined)
+          throw CommandError.usage(
+            `The stage ${stage} has no key of its own, so no policy is needed. The setting encryption.keyArn names one.`,
+          );
+        const statements = keyPolicyStatements(`income-events-${stage}`, settings);
+        terminal.result({ statements }, JSON.stringify(statements, undefined, 2));
+      },
     }),
     "the stage whose settings name the key",
     "prod",
   );
-}
-
-async function keyPolicy(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
-  const settings = readStageSettings(stage, file);
-  if (settings.encryption.keyArn === undefined)
-    throw CommandError.usage(
-      `The stage ${stage} has no key of its own, so no policy is needed. The setting encryption.keyArn names one.`,
-    );
-  const statements = keyPolicyStatements(`income-events-${stage}`, settings);
-  terminal.result({ statements }, JSON.stringify(statements, undefined, 2));
 }

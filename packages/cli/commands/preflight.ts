@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
-import type { Terminal } from "../core/terminal.ts";
 import { findingsText, openAccount } from "../preflight/account.ts";
 import { examinePreflight, type Preflight } from "../preflight/examine.ts";
 
@@ -16,25 +15,23 @@ export function addTo(program: Command): void {
         "npx income-events preflight --stage prod",
         "npx income-events preflight --settings my-settings.json --json    for programs",
       ],
-      run: preflight,
+      run: async (terminal, { stage, settings: file }) => {
+        const settings = readStageSettings(stage, file);
+        using account = await openAccount();
+        const { id, region } = account;
+        const plan = { stage, stackName: `income-events-${stage}`, settings, account };
+        const result = await examinePreflight(plan);
+        const text = textOf(`${stage} in ${id}, ${region}`, result);
+        terminal.result({ stage, account: id, region, ...result }, text);
+        const { length } = result.findings;
+        if (length === 0) return;
+        const count = length === 1 ? "One thing" : `${length} things`;
+        throw CommandError.failed(`${count} to fix before a deployment.`);
+      },
     }),
     "the stage to deploy",
     "prod",
   );
-}
-
-async function preflight(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
-  const settings = readStageSettings(stage, file);
-  using account = await openAccount();
-  const { id, region } = account;
-  const plan = { stage, stackName: `income-events-${stage}`, settings, account };
-  const result = await examinePreflight(plan);
-  terminal.result({ stage, account: id, region, ...result }, textOf(`${stage} in ${id}, ${region}`, result));
-  const { length } = result.findings;
-  if (length > 0)
-    throw CommandError.failed(
-      `${length === 1 ? "One thing" : `${length} things`} to fix before a deployment.`,
-    );
 }
 
 function textOf(where: string, { findings, checked, unseen }: Preflight): string {

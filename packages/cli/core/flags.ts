@@ -4,13 +4,10 @@ import { wants } from "../../../domain/message/message.ts";
 import { CommandError } from "./command-error.ts";
 import { commandLine } from "./text.ts";
 
-/** Flags that several commands share. Errors name the flag. */
+/** Flags with a text each. Errors name the flag. */
+export type TextFlags<Name extends string> = { readonly [Each in Name]?: string };
 
-export type SubjectFlags = {
-  readonly user?: string;
-  readonly account?: string;
-  readonly companyAccount?: string;
-};
+export type SubjectFlags = TextFlags<"user" | "account" | "companyAccount">;
 
 /** The subject that the flags name, if any. @throws CommandError if they name two */
 export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Subject | undefined {

@@ -41,13 +41,8 @@ export function isOwnAddress(
   const url = /^[!-~]+$/.test(address) && !address.includes("\\") ? URL.parse(address) : null;
   if (url === null || url.protocol !== "https:" || url.username !== "" || url.port !== "") return false;
   const host = `${service}.${region}.${service === "lambda-url" ? "on.aws" : suffixes.get(partition)}`;
-  return service === "sqs"
-    ? url.hostname === host
-    : /^[a-z0-9]+$/.test(beforeSuffix(url.hostname, `.${host}`));
-}
-
-function beforeSuffix(text: string, suffix: string): string {
-  return text.endsWith(suffix) ? text.slice(0, -suffix.length) : "";
+  const [name = "", ...domain] = url.hostname.split(".");
+  return service === "sqs" ? url.hostname === host : /^[a-z0-9]+$/.test(name) && domain.join(".") === host;
 }
 
 /**

@@ -29,13 +29,10 @@ export async function agreeOnScan(
   terminal: Pick<Terminal, "progress" | "confirm">,
 ): Promise<void> {
   const cost = scanCost(size);
+  const price = cost.dollars < 0.01 ? "below US$ 0.01" : `about US${dollars.format(cost.dollars)}`;
   const reported =
     `This reads the whole table: about ${count.format(size.items)} items, ${megabytes.format(size.bytes / 1_000_000)}, ` +
-    `${count.format(cost.readUnits)} read units, ${priceOf(cost.dollars)} at the list price of us-east-1.`;
+    `${count.format(cost.readUnits)} read units, ${price} at the list price of us-east-1.`;
   if (cost.dollars >= dollarsToAskFrom) await terminal.confirm(reported);
   else terminal.progress(reported);
-}
-
-function priceOf(price: number): string {
-  return price < 0.01 ? "below US$ 0.01" : `about US${dollars.format(price)}`;
 }

@@ -1,4 +1,5 @@
 import { mask } from "../../../domain/core/mask.ts";
+import { jsonIn } from "../../../domain/core/parse.ts";
 import { isTooDeep } from "../../../domain/event/json.ts";
 import { losslessValue } from "../../../domain/event/lossless-json.ts";
 import { isNameOrDate } from "../../../domain/event/mapping.ts";
@@ -35,17 +36,17 @@ function isOpen(name: string, value: unknown): boolean {
 
 /** JSON text as a printable value: masked, or unchanged with all digits of its numbers. */
 export function shownJson(text: string, { reveal, ids, isMessage = false }: Showing): unknown {
-  // Printing a value that is nested this deeply would fail.
-  if (reveal && isTooDeep(text)) return text;
-  const value = tryTo(() => (reveal ? losslessValue(text) : JSON.parse(text)), text);
+  if (reveal) return exactValue(text);
+  const value = jsonIn(text);
   const shown = new Set(ids.filter((id) => id !== undefined));
-  return reveal ? value : mask(value, { shown, closed, ...(isMessage && { isOpen }) });
+  return mask(value === undefined ? text : value, { shown, closed, ...(isMessage && { isOpen }) });
 }
 
-/** Text that is not JSON is treated as one string. */
-function tryTo(parse: () => unknown, text: string): unknown {
+/** Text that is not JSON, or is nested too deeply to be printed, is one string. */
+export function exactValue(text: string): unknown {
+  if (isTooDeep(text)) return text;
   try {
-    return parse();
+    return losslessValue(text);
   } catch {
     return text;
   }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Command } from "commander";
 import type { WebhookKind } from "../../../domain/event/events.ts";
@@ -6,6 +6,7 @@ import type { KindMapping } from "../../../domain/event/mapping.ts";
 import {
   loadSettings,
   parseMappingPart,
+  readSettings,
   type Settings,
   SettingsError,
 } from "../../../lib/settings/settings.ts";
@@ -48,19 +49,10 @@ export function readStageMapping(stage: string, settings: string | undefined): S
       `${relative(".", file)} not found. Name a stage (${names}) with --stage, or a file with --settings.`,
     );
   }
-  return checkMapping(readSettings(file), file);
-}
-
-/** The settings in a file. @throws CommandError if it is not a JSON object */
-function readSettings(file: string): object {
-  try {
-    const settings: unknown = JSON.parse(readFileSync(file, "utf8"));
-    if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings;
-    throw new Error("it is no object");
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw CommandError.usage(`${file} can't be used: ${reason}. Write settings as JSON: {"mapping": …}`);
-  }
+  return checkMapping(
+    checked(() => readSettings(stage, file)),
+    file,
+  );
 }
 
 /** Settings are checked as at synth. @throws CommandError naming each invalid setting and its remedy */

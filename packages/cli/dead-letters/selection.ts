@@ -37,12 +37,9 @@ export function checkSelection({ limit, ...selection }: Selection & { readonly l
 }
 
 export function isSelected(deadLetter: DeadLetter, { reason, id }: Selection): boolean {
-  if (reason !== undefined && !hasPart(reasonOf(deadLetter), reason)) return false;
+  const part = reason?.toLowerCase();
+  if (part !== undefined && !reasonOf(deadLetter).toLowerCase().includes(part)) return false;
   return id === undefined || idsOf(deadLetter).some((each) => each.startsWith(id));
-}
-
-function hasPart(reason: string, part: string): boolean {
-  return reason.toLowerCase().includes(part.toLowerCase());
 }
 
 /** Also matches a task's id within its subject's name: `account/ID`. */

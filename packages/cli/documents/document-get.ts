@@ -2,14 +2,13 @@ import { type DocumentVersions, supersededVersion } from "../../../adapters/dyna
 import { contentOfDocument, type StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import type { OverflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { mask } from "../../../domain/core/mask.ts";
-import { isTooDeep } from "../../../domain/event/json.ts";
-import { isRawNumber, losslessValue } from "../../../domain/event/lossless-json.ts";
+import { isRawNumber } from "../../../domain/event/lossless-json.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../../domain/fetch/document.ts";
 import { isWanted, type VersionWanted } from "../../../domain/read/route.ts";
 import { CommandError } from "../core/command-error.ts";
 import { unknownSubject } from "../core/flags.ts";
-import type { Showing } from "../core/shown-json.ts";
+import { exactValue, type Showing } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
 import { counted, oneLine, printableJson } from "../core/text.ts";
 import type { DocumentPorts } from "./document-list.ts";
@@ -97,7 +96,7 @@ export function changesBetween(
 ): DocumentChanges {
   const shown = new Set(ids.filter((id) => id !== undefined));
   const show = (value: unknown) => (reveal ? value : mask(plain(value), { shown }));
-  const found = jsonChanges(parsedOf(before), parsedOf(after));
+  const found = jsonChanges(exactValue(before), exactValue(after));
   const { announced = 0 } = earlier.document;
   return {
     version: String(announced),
@@ -109,16 +108,6 @@ export function changesBetween(
       ...("after" in change && { after: show(change.after) }),
     })),
   };
-}
-
-/** Text that is not JSON, or is nested too deeply, is compared as one string. */
-function parsedOf(text: string): unknown {
-  if (isTooDeep(text)) return text;
-  try {
-    return losslessValue(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Converts numbers to JavaScript's, because masking removes their digits anyway. */

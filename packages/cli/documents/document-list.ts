@@ -11,7 +11,7 @@ import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
 import { nameFields, referenceOf } from "../../../domain/message/document-reference.ts";
 import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { periodFlags, unknownSubject } from "../core/flags.ts";
+import { periodFlags, type TextFlags, unknownSubject } from "../core/flags.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { compareTexts, isoTime } from "../core/text.ts";
@@ -128,7 +128,7 @@ export type DocumentFilter = {
   readonly until?: number;
 };
 
-export type FilterFlags = { readonly endpoint?: string; readonly since?: string; readonly until?: string };
+export type FilterFlags = TextFlags<"endpoint" | "since" | "until">;
 
 /** @throws CommandError naming the flag */
 export function filterFlags({ endpoint, ...period }: FilterFlags, now: Date): DocumentFilter {
@@ -156,26 +156,8 @@ export function selects(
   );
 }
 
-export type ListedVersion = {
-  readonly version: string;
-  /** When it became and stopped being the newest, ISO 8601. */
-  readonly observedAt: string;
-  readonly supersededAt?: string;
-  readonly bytes?: number;
-};
-
-/** A document with all stored versions, the newest first. */
-export type DocumentHistory = {
-  readonly subject: Subject;
-  readonly endpoint: string;
-  /** `2026-01-01..2026-01-31`; undefined: without a range. */
-  readonly dates?: string;
-  /** The last time it was requested from the provider. */
-  readonly asOf: string;
-  /** Whether the provider has no data, or none yet. */
-  readonly isGone: boolean;
-  readonly versions: readonly ListedVersion[];
-};
+/** A document with all stored versions, the newest first. It is gone if the provider has no data, or none yet. */
+export type DocumentHistory = ReturnType<typeof historyOf>;
 
 /**
  * The documents of a subject, by endpoint; a user's include those of its accounts. @throws CommandError if
@@ -192,23 +174,18 @@ export async function documentHistory(
     .toSorted((one, other) => compareTexts(sortNameOf(one), sortNameOf(other)));
 }
 
-function historyOf(newest: Document, all: readonly ListedDocument[]): DocumentHistory {
+function historyOf(newest: Document, all: readonly ListedDocument[]) {
   const { subject, endpoint, range, asOf, digest } = newest;
-  const versions = newestFirst(
-    all.filter(({ document }) => document.digest !== undefined && isSameDocument(document, newest)),
+  const versions = all.filter(
+    ({ document }) => document.digest !== undefined && isSameDocument(document, newest),
   );
   return {
     ...{ subject, endpoint, asOf: isoTime(asOf), isGone: digest === undefined },
     ...present({ dates: range && `${range.start}..${range.end}` }),
-    versions: versions.map(versionOf),
-  };
-}
-
-function versionOf({ document: { announced = 0, size }, supersededAt }: ListedDocument): ListedVersion {
-  const until = supersededAt === undefined ? undefined : isoTime(supersededAt);
-  return {
-    ...{ version: String(announced), observedAt: isoTime(announced) },
-    ...present({ bytes: size, supersededAt: until }),
+    versions: newestFirst(versions).map(({ document: { announced = 0, size }, supersededAt }) => ({
+      ...{ version: String(announced), observedAt: isoTime(announced) },
+      ...present({ bytes: size, supersededAt: supersededAt && isoTime(supersededAt) }),
+    })),
   };
 }
 

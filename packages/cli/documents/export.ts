@@ -30,7 +30,7 @@ import { type Document, nameOfData } from "../../../domain/fetch/document.ts";
 import { endedBy, nameFields } from "../../../domain/message/document-reference.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
-import { type DocumentFilter, selects } from "./document-list.ts";
+import { type DocumentFilter, type FilterFlags, selects } from "./document-list.ts";
 
 export type ExportPorts = {
   readonly scan: (after: Key | undefined) => AsyncIterable<DocumentPage>;
@@ -139,12 +139,7 @@ async function readRow(
 }
 
 /** The query of an export as it was typed. The same query resumes the export. */
-export type ExportQuery = {
-  readonly table: string;
-  readonly endpoint?: string;
-  readonly since?: string;
-  readonly until?: string;
-};
+export type ExportQuery = FilterFlags & { readonly table: string };
 
 export type ExportState = {
   readonly query: ExportQuery;

@@ -35,11 +35,9 @@ export async function eventsOf(subject: Subject, ports: LookupPorts): Promise<re
   const { userId } = (await records.loadState(subject)) ?? {};
   if (userId === undefined) return own;
   const ofUser = await stored.eventsOf({ kind: "user", id: userId });
-  return [...own, ...ofUser.filter(({ event }) => isAbout(subject, event))];
-}
-
-function isAbout({ kind, id }: Subject, event: StoredEvent["event"]): boolean {
-  return (kind === "account" ? event.accountId : event.companyAccountId) === id;
+  const isAbout = ({ event }: StoredEvent) =>
+    (subject.kind === "account" ? event.accountId : event.companyAccountId) === subject.id;
+  return [...own, ...ofUser.filter(isAbout)];
 }
 
 /** Reports the progress of events. Reads each subject once. */

@@ -30,7 +30,8 @@ export function remedyFor(
   }
   if (reason.startsWith("events:"))
     return `Set mapping.${kind}.events to an expression that finds a list, or leave it out.`;
-  const field = fieldIn(reason) ?? fields.find(({ fault }) => fault === reason)?.field;
+  const named = allFields.find((each) => each === reason.split(":")[0]);
+  const field = named ?? fields.find(({ fault }) => fault === reason)?.field;
   if (field === undefined) return `Correct the expressions of mapping.${kind}.`;
   const setting = `mapping.${kind}.${field}`;
   const gave = fields.find((one) => one.field === field)?.gave;
@@ -57,9 +58,4 @@ function listIn(body: unknown): string | undefined {
     if (inner !== undefined) return `${name}.${inner}`;
   }
   return undefined;
-}
-
-function fieldIn(reason: string): Field | undefined {
-  const [name] = reason.split(":");
-  return allFields.find((field) => field === name);
 }

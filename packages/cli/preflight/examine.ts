@@ -68,19 +68,13 @@ async function outcomeOf({ name, examine }: PreflightCheck, plan: Plan) {
     return { name, findings: [await examine(plan)].flat() };
   } catch (error) {
     // The region answered the first call, so a service without an address does not exist there.
-    if (isWithoutAddress(error)) return { name, findings: [absent(name, plan.account.region)] };
-    return { name, unseen: [{ name, reason: reasonOf(error) }] };
+    if (!(error instanceof Error && "code" in error && error.code === "ENOTFOUND"))
+      return { name, unseen: [{ name, reason: reasonOf(error) }] };
+    const absent: Finding = {
+      what: `${plan.account.region} lacks a service that this check needs: ${name}.`,
+      why: "The stage needs that service in its own region.",
+      fix: "set AWS_REGION to a region that has it",
+    };
+    return { name, findings: [absent] };
   }
-}
-
-function isWithoutAddress(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOTFOUND";
-}
-
-function absent(name: string, region: string): Finding {
-  return {
-    what: `${region} lacks a service that this check needs: ${name}.`,
-    why: "The stage needs that service in its own region.",
-    fix: "set AWS_REGION to a region that has it",
-  };
 }

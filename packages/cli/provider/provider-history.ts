@@ -1,9 +1,8 @@
 import { fieldPattern } from "../../../adapters/aws/log-groups.ts";
 import type { Place } from "../core/command.ts";
 import { tableText } from "../core/table.ts";
-import { oneLine } from "../core/text.ts";
+import { counted, oneLine, spanText } from "../core/text.ts";
 import { type LogEntry, stageEntries } from "../logs/log-entries.ts";
-import { outagesIn, outageText } from "./outages.ts";
 
 const topicNames = ["breaker", "token", "reconciliation", "registration"] as const;
 type ProviderTopic = (typeof topicNames)[number];
@@ -29,7 +28,7 @@ export type ProviderTurn = {
   readonly counts: Readonly<Record<string, number>>;
 };
 
-const counted = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
+const countNames = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
 
 /** Log lines about the provider since a time, the newest first. */
 export async function providerHistory(place: Place, since: string): Promise<readonly ProviderTurn[]> {
@@ -49,22 +48,18 @@ export function turnsIn(entries: readonly LogEntry[]): readonly ProviderTurn[] {
 function turnOf(entry: LogEntry): ProviderTurn | undefined {
   const { timestamp: at, reason } = entry;
   const code = String(entry.code);
-  const topic = topicOf(code);
+  const topic = topicNames.find((name) => topics[name].includes(code));
   if (topic === undefined) return undefined;
   return {
     ...{ at, topic, code, by: String(entry.function) },
     ...(typeof reason === "string" && { reason }),
     counts: Object.fromEntries(
-      counted.flatMap((name) => {
+      countNames.flatMap((name) => {
         const value = entry[name];
         return typeof value === "number" ? [[name, value]] : [];
       }),
     ),
   };
-}
-
-function topicOf(code: string): ProviderTopic | undefined {
-  return topicNames.find((topic) => topics[topic].includes(code));
 }
 
 /** When, what, by which function, why, and what was found. */
@@ -91,4 +86,38 @@ function countsText(counts: ProviderTurn["counts"]): string {
   return Object.entries(counts)
     .map(([name, value]) => `${name} ${value}`)
     .join(", ");
+}
+
+/** A period in which the provider was down. */
+export type Outage = {
+  readonly from: string;
+  /** Undefined while it lasts. */
+  readonly until?: string;
+  /** Failed calls and probes in this period. */
+  readonly probes: number;
+  readonly reason?: string;
+};
+
+/** The outages in a history, the latest first. @param turns the latest first */
+export function outagesIn(turns: readonly Omit<ProviderTurn, "by" | "counts">[]): readonly Outage[] {
+  const outages: Outage[] = [];
+  for (const { topic, code, at, reason } of turns.toReversed()) {
+    if (topic !== "breaker") continue;
+    const last = outages.at(-1);
+    const isOpen = last !== undefined && last.until === undefined;
+    if (code === "PROVIDER_BACK") {
+      if (isOpen) outages.splice(-1, 1, { ...last, until: at });
+    } else if (isOpen) outages.splice(-1, 1, { ...last, probes: last.probes + 1 });
+    else outages.push({ from: at, probes: 1, ...(reason !== undefined && { reason }) });
+  }
+  return outages.toReversed();
+}
+
+/** `down for 12m 5s (9 probes): the provider answered 503` */
+export function outageText({ from, until, probes, reason }: Outage, now: Date): string {
+  const end = until === undefined ? now : new Date(until);
+  const span = spanText(Math.max(0, (end.getTime() - Date.parse(from)) / 1000));
+  const found = `${counted(probes, "probe")} failed`;
+  const how = until === undefined ? `down for ${span} so far` : `down for ${span}`;
+  return `${how}, ${found}${reason === undefined ? "" : `: ${reason}`}`;
 }

@@ -18,7 +18,7 @@ import {
 import type { Change } from "../../../domain/state/change.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { CommandError } from "../core/command-error.ts";
-import { periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
+import { periodFlags, type SubjectFlags, subjectFlag, type TextFlags } from "../core/flags.ts";
 import { type KnownRecords, knownRecords, stateOf } from "../records/known-records.ts";
 
 export type RepairPorts = {
@@ -138,12 +138,8 @@ export async function repairFailures(
   return { batches: count, changes, kept };
 }
 
-export type ScopeFlags = SubjectFlags & {
-  readonly since?: string;
-  readonly until?: string;
-  readonly all?: boolean;
-  readonly failures?: boolean;
-};
+export type ScopeFlags = SubjectFlags &
+  TextFlags<"since" | "until"> & { readonly all?: boolean; readonly failures?: boolean };
 
 export type RepairScope = { readonly subject: Subject | undefined; readonly period: Period };
 

@@ -26,7 +26,14 @@ import {
   replayStateEvent,
 } from "../../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";
-import { countFlag, periodFlags, type SubjectFlags, subjectFlag, typesFlag } from "../core/flags.ts";
+import {
+  countFlag,
+  periodFlags,
+  type SubjectFlags,
+  subjectFlag,
+  type TextFlags,
+  typesFlag,
+} from "../core/flags.ts";
 import type { Pace } from "../core/pace.ts";
 import { commandLine } from "../core/text.ts";
 import { type KnownRecords, knownRecords, stateOf } from "../records/known-records.ts";
@@ -189,15 +196,11 @@ export function replayDelivery(
   };
 }
 
-export type ReplayFlags = SubjectFlags & {
-  readonly subscriber?: string;
-  readonly allSubscribers?: boolean;
-  readonly type?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly allTypes?: boolean;
-  readonly rate?: string;
-};
+export type ReplayFlags = SubjectFlags &
+  TextFlags<"subscriber" | "type" | "since" | "until" | "rate"> & {
+    readonly allSubscribers?: boolean;
+    readonly allTypes?: boolean;
+  };
 
 /** Messages a second; slow enough to leave readers time for new messages. */
 const defaultRate = 50;

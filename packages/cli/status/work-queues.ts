@@ -24,17 +24,10 @@ type OwnQueue = (typeof ownQueues)[number];
 
 type Outputs = Pick<Deployment, "output" | "optionalOutput">;
 
-/** Prefixes of the queues' output names. */
-const outputPrefixes: Readonly<Record<OwnQueue, string>> = {
-  users: "Users",
-  accounts: "Accounts",
-  endpoints: "Endpoints",
-  "company-accounts": "CompanyAccounts",
-  fetch: "Fetch",
-  checks: "Checks",
-  deadlines: "Deadlines",
-  erase: "Erase",
-};
+/** The name of a queue's output: `CompanyAccountsQueueUrl`. */
+function outputOf(name: OwnQueue, what: string): string {
+  return `${name.replace(/(?:^|-)(.)/g, (_, first: string) => first.toUpperCase())}${what}`;
+}
 
 /**
  * Every queue of the stage, in the order in which data flows. @throws CommandError if an output is missing
@@ -50,23 +43,22 @@ export function workQueues(deployment: Outputs): readonly WorkQueue[] {
 
 /** The own queues of a stage; there are deadlines only with `readiness`. */
 export function ownQueuesOf({ optionalOutput }: Pick<Outputs, "optionalOutput">): readonly OwnQueue[] {
-  const hasDeadlines = optionalOutput(`${outputPrefixes.deadlines}QueueUrl`) !== undefined;
+  const hasDeadlines = optionalOutput(outputOf("deadlines", "QueueUrl")) !== undefined;
   return ownQueues.filter((name) => name !== "deadlines" || hasDeadlines);
 }
 
 export function workQueue({ output }: Pick<Outputs, "output">, name: OwnQueue): WorkQueue {
-  const prefix = outputPrefixes[name];
   return {
     name,
-    queueUrl: output(`${prefix}QueueUrl`),
-    deadLetterQueueUrl: output(`${prefix}DeadLetterQueueUrl`),
+    queueUrl: output(outputOf(name, "QueueUrl")),
+    deadLetterQueueUrl: output(outputOf(name, "DeadLetterQueueUrl")),
     isOwn: true,
   };
 }
 
 /** The ARN of a queue, which event sources need. */
 export function workQueueArn({ output }: Pick<Outputs, "output">, name: OwnQueue): string {
-  return output(`${outputPrefixes[name]}QueueArn`);
+  return output(outputOf(name, "QueueArn"));
 }
 
 /**

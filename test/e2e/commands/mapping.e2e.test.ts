@@ -163,7 +163,7 @@ describe("mapping try", () => {
       "Name a stage (compressed, dev, local, prod) with --stage",
     ],
     ["a file that is not there", ["nothing.json"], "nothing.json can't be read"],
-    ["settings that are no JSON", ["-", "--settings", "README.md"], "README.md can't be used"],
+    ["settings that are no JSON", ["-", "--settings", "README.md"], "Settings in README.md: not JSON"],
     ["a header that is none", ["-", "--header", "no header"], 'Write "name: value"'],
   ])("refuses %s, with the remedy", async (_, args, remedy) => {
     expect(await runInProcess(["mapping", "try", ...args])).toMatchObject({

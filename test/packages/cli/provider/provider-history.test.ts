@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { outagesIn, outageText } from "../../../../packages/cli/provider/outages.ts";
-import { turnsIn } from "../../../../packages/cli/provider/provider-history.ts";
+import { outagesIn, outageText, turnsIn } from "../../../../packages/cli/provider/provider-history.ts";
 import { answersText, recentAnswers } from "../../../../packages/cli/provider/provider-status.ts";
 
 const entry = (time: string, code: string, fields: object = {}) => ({
