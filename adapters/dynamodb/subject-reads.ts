@@ -84,7 +84,7 @@ export function subjectReads(client: DynamoDBClient, TableName: string) {
 }
 
 /** A page of a scan: how many items were read, and the subjects of their partitions, each once. */
-export type SubjectPage = { readonly items: number; readonly subjects: readonly Subject[] };
+type SubjectPage = { readonly examined: number; readonly subjects: readonly Subject[] };
 
 /** Reads the whole table to list its subjects. AWS bills the size of the table. */
 export async function* scanSubjects(client: DynamoDBClient, tableName: string): AsyncGenerator<SubjectPage> {
@@ -92,7 +92,7 @@ export async function* scanSubjects(client: DynamoDBClient, tableName: string): 
   for await (const { Items = [] } of paginateScan({ client }, scan)) {
     const subjects = Items.flatMap((item) => subjectOfPartition(textOf(unmarshall(item), "pk")) ?? []);
     yield {
-      items: Items.length,
+      examined: Items.length,
       subjects: [...new Map(subjects.map((each) => [nameOf(each), each])).values()],
     };
   }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type OperatorAct, operatorActs } from "../../../domain/recovery/operator-act.ts";
 import { auditTrailOf, digestFor } from "../core/audited.ts";
-import { addCommand, type Operation } from "../core/command.ts";
+import { addCommand } from "../core/command.ts";
 import {
   choiceFlag,
   countFlag,
@@ -26,7 +26,29 @@ export function addTo(program: Command): void {
       "npx income-events audit list --act reveal --since 7d --outputs outputs.json",
       "npx income-events audit list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    who viewed or changed this user",
     ],
-    run: list,
+    run: async (operation, flags) => {
+      const act = choiceFlag("--act", flags.act, operatorActs);
+      const since = sinceFlag(flags.since, new Date());
+      const limit = countFlag("--limit", flags.limit);
+      const about = subjectFlag(flags);
+      const subject = about && (await digestFor(operation, about));
+      const acts: OperatorAct[] = [];
+      for await (const each of auditTrailOf(operation).list(since)) {
+        const isWanted =
+          (act === undefined || each.act === act) && (subject === undefined || each.subject === subject);
+        if (isWanted && acts.push(each) === limit) break;
+      }
+      if (acts.length === 0 && about !== undefined && isBeginningOfId(about.id)) throw unknownSubject(about);
+      const hasReasons = acts.some(({ reason }) => reason !== undefined);
+      operation.terminal.result(
+        { stage: operation.deployment.stage, acts },
+        tableText(
+          ["AT", "WHO", "ACT", "TARGET", "ABOUT", "COUNT", "OUTCOME", ...(hasReasons ? ["REASON"] : [])],
+          acts.map((each) => rowOf(each, hasReasons)),
+          "No actions found.",
+        ),
+      );
+    },
   })
     .option("--act <act>", `one of ${operatorActs.join(", ")}`)
     .option("--since <time>", "a date, a date-time, or how long ago (90m, 24h, 7d)")
@@ -34,31 +56,6 @@ export function addTo(program: Command): void {
     .option("--account <id>", "on this account")
     .option("--company-account <id>", "on this company account")
     .option("--limit <count>", "maximum number", "50");
-}
-
-async function list(operation: Operation, flags: Flags): Promise<void> {
-  const act = choiceFlag("--act", flags.act, operatorActs);
-  const since = sinceFlag(flags.since, new Date());
-  const limit = countFlag("--limit", flags.limit);
-  const about = subjectFlag(flags);
-  const subject = about && (await digestFor(operation, about));
-  const acts: OperatorAct[] = [];
-  for await (const each of auditTrailOf(operation).list(since)) {
-    const isWanted =
-      (act === undefined || each.act === act) && (subject === undefined || each.subject === subject);
-    if (isWanted && acts.push(each) === limit) break;
-  }
-  if (acts.length === 0 && about !== undefined && isBeginningOfId(about.id)) throw unknownSubject(about);
-  const hasReasons = acts.some(({ reason }) => reason !== undefined);
-  operation.terminal.result(
-    { stage: operation.deployment.stage, acts },
-    acts.length === 0
-      ? "No actions found."
-      : tableText(
-          ["AT", "WHO", "ACT", "TARGET", "ABOUT", "COUNT", "OUTCOME", ...(hasReasons ? ["REASON"] : [])],
-          acts.map((each) => rowOf(each, hasReasons)),
-        ),
-  );
 }
 
 /** Long enough to show that two actions concern the same person. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import { type SubjectPage, scanSubjects } from "../../../adapters/dynamodb/subject-reads.ts";
+import { scanSubjects } from "../../../adapters/dynamodb/subject-reads.ts";
 import { readErasedAt, readErasureLog } from "../../../adapters/erasure/erasure-log.ts";
 import { subjectDigest } from "../../../adapters/erasure/find-erased.ts";
 import { type ErasureReport, readErasure } from "../../../adapters/erasure/tombstones.ts";
@@ -12,7 +12,7 @@ import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { reasonFlag, subjectKinds } from "../core/flags.ts";
-import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
+import { agreeToScan, scanFor } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { commandLine, counted } from "../core/text.ts";
 import { eraseAgain, failWhileOpen, followErasures } from "../recovery/erasure.ts";
@@ -120,8 +120,7 @@ function consequences({ kind, id }: Subject, stage: string, { removed }: Found):
 }
 
 function countsText(title: string, removed: Removed, none = "There was nothing to remove."): string {
-  const rows = Object.entries(removed);
-  return rows.length === 0 ? none : tableText([title, "count"], rows);
+  return tableText([title, "count"], Object.entries(removed), none);
 }
 
 export function reportText({
@@ -205,7 +204,16 @@ async function applyLog(operation: Operation): Promise<void> {
   terminal.progress(`Users and accounts in the log: ${log.size}.`);
   const onScanned = await agreeToScan(operation);
   const digestOf = subjectDigest(secretsManager, deployment.output("ErasureKeyArn"));
-  const returned = await findReturned(log, scanSubjects(dynamodb, table), digestOf, onScanned);
+  // Subjects that are in the table although the log says that they were erased.
+  const found = await scanFor(
+    scanSubjects(dynamodb, table),
+    async ({ subjects }) => {
+      const digests = await Promise.all(subjects.map(digestOf));
+      return subjects.filter((_, index) => log.has(digests[index] ?? ""));
+    },
+    onScanned,
+  );
+  const returned = [...new Map(found.map((subject) => [nameOf(subject), subject])).values()];
   if (returned.length > 0) {
     await terminal.confirm(
       `${returned.length} users and accounts of the stage ${stage} were erased, and are in the table again.\n` +
@@ -222,23 +230,4 @@ async function applyLog(operation: Operation): Promise<void> {
       : `${returned.length} users and accounts are erased again.\n${countsText("removed", removed)}`;
   terminal.result({ stage, logged: log.size, erased: returned.length, removed }, text);
   failWhileOpen(reports);
-}
-
-/** Finds subjects that are in the table although the log says that they were erased. */
-async function findReturned(
-  log: ReadonlySet<string>,
-  pages: AsyncIterable<SubjectPage>,
-  digestOf: ReturnType<typeof subjectDigest>,
-  onScanned: OnScanned,
-): Promise<readonly Subject[]> {
-  const found = new Map<string, Subject>();
-  let read = 0;
-  for await (const { items, subjects } of pages) {
-    for (const subject of subjects) {
-      if (log.has(await digestOf(subject))) found.set(nameOf(subject), subject);
-    }
-    read += items;
-    onScanned(read, found.size);
-  }
-  return [...found.values()];
 }

@@ -126,7 +126,7 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   const events = await listEvents(query, lookupPorts(operation, onScanned));
   terminal.result(
     { stage: deployment.stage, events: events.map(describe) },
-    events.length === 0 ? "No events found." : tableText(head, events.map(row)),
+    tableText(head, events.map(row), "No events found."),
   );
 }
 
@@ -148,7 +148,7 @@ async function listHistory(
   const more = selected.length > limit ? `\n${selected.length - limit} more: see --limit.` : "";
   terminal.result(
     { stage: deployment.stage, from: "logs", since, count: selected.length, events: listed },
-    listed.length === 0 ? "No events found." : `${tableText(historyHead, listed.map(historyRow))}${more}`,
+    `${tableText(historyHead, listed.map(historyRow), "No events found.")}${more}`,
   );
 }
 

@@ -8,7 +8,7 @@ import { audited, digestFor } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { reasonFlag, subjectArgument } from "../core/flags.ts";
-import { agreeToScan } from "../core/scan-consent.ts";
+import { agreeToScan, scanFor } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { commandLine } from "../core/text.ts";
 import { accountsOf, checkKnown } from "../records/known-records.ts";
@@ -107,21 +107,17 @@ async function clear(operation: Operation, subject: Subject, reason: string): Pr
 async function list(operation: Operation): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const table = deployment.output("TableName");
-  const onScanned = await agreeToScan(operation);
-  const found: (LegalHold & { readonly subject: Subject })[] = [];
-  let read = 0;
-  for await (const { examined, holds } of legalHolds(clients.dynamodb, table).list()) {
-    found.push(...holds);
-    read += examined;
-    onScanned(read, found.length);
-  }
+  const found = await scanFor(
+    legalHolds(clients.dynamodb, table).list(),
+    ({ holds }) => holds,
+    await agreeToScan(operation),
+  );
   terminal.result(
     { stage: deployment.stage, holds: found },
-    found.length === 0
-      ? "No legal holds."
-      : tableText(
-          ["SINCE", "ON", "REASON"],
-          found.map(({ at, subject, reason }) => [at, nameOf(subject), reason]),
-        ),
+    tableText(
+      ["SINCE", "ON", "REASON"],
+      found.map(({ at, subject, reason }) => [at, nameOf(subject), reason]),
+      "No legal holds.",
+    ),
   );
 }

@@ -8,7 +8,7 @@ import { audited } from "../core/audited.ts";
 import { addCommand, type Operation, type Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { subjectArgument } from "../core/flags.ts";
-import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
+import { agreeToScan, type OnScanned, scanFor } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { loadData, loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { recordData, recordText } from "../records/record-view.ts";
@@ -73,16 +73,12 @@ export async function findRecords(operation: Operation, { attribute }: FindFlags
   const onScanned = await agreeToScan(operation);
   const users = await scanUsers(operation, (attributes) => attributes[name] === value, onScanned);
   terminal.result(
-    {
-      stage: deployment.stage,
-      users: users.map(({ subject: { id }, deleted }) => ({ id, deleted })),
-    },
-    users.length === 0
-      ? `No user has the attribute ${name} with this value.`
-      : tableText(
-          ["SUBJECT", "DELETED"],
-          users.map(({ subject, deleted }) => [nameOf(subject), deleted ? "yes" : "no"]),
-        ),
+    { stage: deployment.stage, users: users.map(({ subject: { id }, deleted }) => ({ id, deleted })) },
+    tableText(
+      ["SUBJECT", "DELETED"],
+      users.map(({ subject, deleted }) => [nameOf(subject), deleted ? "yes" : "no"]),
+      `No user has the attribute ${name} with this value.`,
+    ),
   );
 }
 
@@ -92,19 +88,15 @@ export async function scanUsers(
   isMatch: (attributes: Attributes) => boolean,
   onScanned: OnScanned = () => undefined,
 ): Promise<readonly State[]> {
-  const found: State[] = [];
-  let read = 0;
   const wanted = { sortKeys: ["STATE"], attributes: ["state"] };
-  for await (const { items, examined } of scanTable(
-    clients.dynamodb,
-    deployment.output("TableName"),
-    wanted,
-  )) {
-    const states = items.map(({ state }) => parseState(state));
-    found.push(...states.filter(({ attributes }) => attributes !== undefined && isMatch(attributes.values)));
-    read += examined;
-    onScanned(read, found.length);
-  }
+  const found = await scanFor(
+    scanTable(clients.dynamodb, deployment.output("TableName"), wanted),
+    ({ items }) => {
+      const states = items.map(({ state }) => parseState(state));
+      return states.filter(({ attributes }) => attributes !== undefined && isMatch(attributes.values));
+    },
+    onScanned,
+  );
   return found.toSorted((one, other) => (one.subject.id < other.subject.id ? -1 : 1));
 }
 

@@ -99,11 +99,10 @@ async function repairTable(
   relay: RelayRecords,
   { subject, period }: RepairScope,
 ): Promise<Repaired> {
-  const [table, { dynamodb }] = [operation.deployment.output("TableName"), operation.clients];
-  const stored = storedChanges(dynamodb, table);
+  const stored = storedChanges(operation.clients.dynamodb, operation.deployment.output("TableName"));
   const onPage = subject === undefined ? await agreeToScan(operation) : () => undefined;
   const pages = subject === undefined ? stored.all() : stored.of(subject);
-  return repair({ pages, records: recordsIn(dynamodb, table), relay: changeRelay(relay), onPage }, period);
+  return repair({ pages, records: recordsIn(operation), relay: changeRelay(relay), onPage }, period);
 }
 
 function failuresText({ batches, changes, kept }: RepairedFailures, dryRun: boolean): string {

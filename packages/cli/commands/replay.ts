@@ -149,19 +149,18 @@ type Sending = {
 };
 
 function send(
-  { deployment, clients, terminal }: Operation,
+  operation: Operation,
   start: ReplayRun,
   { checkpoint, onPage, control }: Sending,
 ): Promise<Replayed> {
-  const { stage } = deployment;
-  const table = deployment.output("TableName");
+  const { deployment, clients, terminal } = operation;
   const wait = (milliseconds: number) => sleep(milliseconds);
   const none: Deliver = async () => undefined;
   const deliver = replayDelivery(sqsSender(clients.sqs), pace(start.rate, Date.now, wait), wait);
   const subscribers = subscriberQueues(deployment).filter(({ name }) => start.subscribers.includes(name));
   return replay(start, subscribers, {
-    stored: storedChanges(clients.dynamodb, table),
-    records: recordsIn(clients.dynamodb, table),
+    stored: storedChanges(clients.dynamodb, deployment.output("TableName")),
+    records: recordsIn(operation),
     deliver: checkpoint === undefined ? none : deliver,
     save: async (step) => {
       if (checkpoint === undefined) return step;
@@ -170,7 +169,7 @@ function send(
       return checkpoint.save(step);
     },
     isPaused: control.isPaused,
-    origin: { source: messageSource(stage), documentsUrl: deployment.output("DocumentsUrl") },
+    origin: { source: messageSource(deployment.stage), documentsUrl: deployment.output("DocumentsUrl") },
     onPage,
   });
 }

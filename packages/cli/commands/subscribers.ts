@@ -59,7 +59,7 @@ async function follow(operation: Operation, subscriber: Subscriber, reveal: bool
   const documentsUrl = deployment.output("DocumentsUrl");
   const origin = { source: messageSource(deployment.stage), documentsUrl };
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
-  const { loadState } = recordsIn(clients.dynamodb, deployment.output("TableName"));
+  const { loadState } = recordsIn(operation);
   for await (const record of followTable(operation, `what ${subscriber.name} is sent`)) {
     for (const plain of messagesOf(record, subscriber, origin)) {
       const message = await addAttributes(plain, loadState);

@@ -90,14 +90,14 @@ export async function triggerEvent(
 
 /** A subject of the local system that is not deleted, so that the event leads to real data. */
 async function knownSubject(
-  { deployment, clients }: Operation,
+  operation: Operation,
   type: WebhookEventType,
   endpoint: string,
 ): Promise<SampleSubject> {
   if (type.endsWith(".created")) return { endpoint };
-  const table = deployment.output("TableName");
-  const { loadState } = knownRecords(recordsIn(clients.dynamodb, table));
-  for await (const { events } of storedEvents(clients.dynamodb, table).scan()) {
+  const { deployment, clients } = operation;
+  const { loadState } = knownRecords(recordsIn(operation));
+  for await (const { events } of storedEvents(clients.dynamodb, deployment.output("TableName")).scan()) {
     for (const { event } of events) {
       const { userId: user, accountId: account, companyAccountId: companyAccount } = event;
       const id = type.startsWith("user.") ? user : type.startsWith("company-") ? companyAccount : account;

@@ -36,3 +36,19 @@ export async function agreeOnScan(
   if (cost.dollars >= dollarsToAskFrom) await terminal.confirm(reported);
   else terminal.progress(reported);
 }
+
+/** What is found on the pages of a scan. */
+export async function scanFor<Page extends { readonly examined: number }, Found>(
+  pages: AsyncIterable<Page>,
+  select: (page: Page) => readonly Found[] | Promise<readonly Found[]>,
+  onScanned: OnScanned,
+): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  let read = 0;
+  for await (const page of pages) {
+    found.push(...(await select(page)));
+    read += page.examined;
+    onScanned(read, found.length);
+  }
+  return found;
+}

@@ -1,11 +1,16 @@
 import Table from "cli-table3";
 import { oneLine } from "./text.ts";
 
-/** Aligned columns without a frame, so that lines can be searched and cut. Numbers are right-aligned. */
+/**
+ * Aligned columns without a frame, so that lines can be searched and cut. Numbers are right-aligned.
+ * @param none the text without rows; by default, the head alone
+ */
 export function tableText(
   head: readonly string[],
   rows: readonly (readonly (string | number | undefined)[])[],
+  none?: string,
 ): string {
+  if (rows.length === 0 && none !== undefined) return none;
   const aligned = head.map((_, column) =>
     rows.some((row) => typeof row[column] === "number") ? "right" : "left",
   );

@@ -117,7 +117,7 @@ export function documentsText(documents: readonly ListedDocument[]): string {
     const version = [String(announced), size, digest?.slice(0, 12), superseded];
     return [nameOf(subject), endpoint, dates, changed, ...version];
   });
-  return rows.length === 0 ? "No documents found." : tableText(head, rows);
+  return tableText(head, rows, "No documents found.");
 }
 
 /** A filter of documents. Times are in milliseconds since 1970. */

@@ -4,18 +4,18 @@ import { type EventProgress, progressOf, type SubjectRecords } from "../../../do
 import { nameOf, ownerOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import type { OnScanned } from "../core/scan-consent.ts";
+import { type OnScanned, scanFor } from "../core/scan-consent.ts";
 import { accountsOf, type KnownRecords, knownRecords, recordsIn } from "../records/known-records.ts";
 
 export type LookupPorts = ReturnType<typeof lookupPorts>;
 
 /** @param onScanned called after each page of a scan */
-export function lookupPorts({ deployment, clients }: Place, onScanned: OnScanned = () => undefined) {
-  const [{ dynamodb }, table] = [clients, deployment.output("TableName")];
+export function lookupPorts(place: Place, onScanned: OnScanned = () => undefined) {
+  const [{ dynamodb }, table] = [place.clients, place.deployment.output("TableName")];
   return {
     stored: storedEvents(dynamodb, table),
     partitions: partitions(dynamodb, table),
-    records: recordsIn(dynamodb, table),
+    records: recordsIn(place),
     onScanned,
   };
 }
@@ -73,22 +73,15 @@ export async function findEvent(
   subject: Subject | undefined,
   ports: LookupPorts,
 ): Promise<StoredEvent | undefined> {
-  const found = subject === undefined ? await scan(begins, ports) : await eventsOf(subject, ports);
+  const { stored, onScanned } = ports;
+  const found =
+    subject === undefined
+      ? await scanFor(stored.scan(begins), ({ events }) => events, onScanned)
+      : await eventsOf(subject, ports);
   const [event, ...others] = found.filter(({ event: { id } }) => id.startsWith(begins));
   if (event !== undefined && others.length > 0)
     throw CommandError.usage(ambiguous(begins, [event, ...others]));
   return event;
-}
-
-async function scan(begins: string, { stored, onScanned }: LookupPorts): Promise<readonly StoredEvent[]> {
-  const found: StoredEvent[] = [];
-  let read = 0;
-  for await (const { events, examined } of stored.scan(begins)) {
-    found.push(...events);
-    read += examined;
-    onScanned(read, found.length);
-  }
-  return found;
 }
 
 /** The error for an unknown event id. */

@@ -4,7 +4,7 @@ import { deleteAll, receiveBatch, releaseAll } from "../../../adapters/sqs/queue
 import { messageVisibility } from "../../../adapters/sqs/sqs-sender.ts";
 import { isFields, jsonIn, optionalText } from "../../../domain/core/parse.ts";
 import { CommandError } from "../core/command-error.ts";
-import { oneLine } from "../core/text.ts";
+import { counted, oneLine } from "../core/text.ts";
 
 export type ForwardPorts = {
   readonly sqs: SQSClient;
@@ -33,67 +33,68 @@ const longestReturnInSeconds = 300;
  */
 export async function forward(ports: ForwardPorts): Promise<Forwarded> {
   const { sqs, queueUrl, signal, wait, report } = ports;
-  let [forwarded, refused] = [0, 0];
+  const counts = { forwarded: 0, refused: 0 };
   while (!signal.aborted) {
     try {
       const batch = await receiveBatch(sqs, queueUrl, {
         waitSeconds: pollInSeconds,
         visibilityTimeout: hiddenInSeconds,
       });
-      const count = await forwardBatch(batch, ports);
-      forwarded += count.forwarded;
-      refused += count.refused;
+      await forwardBatch(batch, ports, counts);
     } catch (error) {
       if (!isTransient(error)) throw error;
       report(`${error.name}: retrying.`);
       await wait(longestWaitInSeconds);
     }
   }
-  return { forwarded, refused };
+  return counts;
 }
 
 /** Posts until each message is accepted or refused; only unanswered ones are retried here. */
-async function forwardBatch(batch: readonly Message[], ports: ForwardPorts): Promise<Forwarded> {
+async function forwardBatch(
+  batch: readonly Message[],
+  ports: ForwardPorts,
+  counts: { forwarded: number; refused: number },
+): Promise<void> {
   const { sqs, queueUrl, post, signal, wait, report } = ports;
-  let [forwarded, refused] = [0, 0];
   let held = batch;
   try {
     for (let tries = 0; held.length > 0 && !signal.aborted; tries += 1) {
-      const posted = await Promise.all(held.map(({ Body = "" }) => post(Body)));
-      const outcomes = held.map((message, index) => ({ message, posted: posted[index] }));
+      const posting = held.map(async (message) => ({ message, posted: await post(message.Body ?? "") }));
+      const outcomes = await Promise.all(posting);
       const of = (outcome: Posted["outcome"]) =>
-        outcomes.filter((each) => each.posted?.outcome === outcome).map(({ message }) => message);
+        outcomes.filter(({ posted }) => posted.outcome === outcome).map(({ message }) => message);
       const accepted = of("accepted");
       held = held.filter((message) => !accepted.includes(message));
       await deleteAll(sqs, queueUrl, accepted);
-      forwarded += accepted.length;
+      counts.forwarded += accepted.length;
       // An interrupted request was not refused.
       if (signal.aborted) break;
-      for (const { message, posted: result } of outcomes) {
-        if (result !== undefined && result.outcome !== "unreachable") report(lineOf(message, result));
-      }
+      const reasons = outcomes.flatMap(({ message, posted }) => {
+        if (posted.outcome === "unreachable") return posted.reason;
+        report(lineOf(message, posted));
+        return [];
+      });
       const returning = of("refused");
-      held = held.filter((message) => !returning.includes(message));
+      held = of("unreachable");
       await hide(ports, returning, returnIn);
-      refused += returning.length;
+      counts.refused += returning.length;
       if (held.length === 0) break;
-      const [first] = posted.filter((each) => each.outcome === "unreachable");
-      if (tries === 0 && first?.outcome === "unreachable") {
-        report(`No answer (${first.reason}). Holding ${held.length} messages until there is one.`);
-      }
+      if (tries === 0)
+        report(`No answer (${reasons[0]}). Holding ${counted(held.length, "message")} until there is one.`);
       await hide(ports, held, () => hiddenInSeconds);
       await wait(Math.min(longestWaitInSeconds, 2 ** tries));
     }
   } finally {
     await releaseAll(sqs, queueUrl, held);
   }
-  return { forwarded, refused };
 }
 
 function lineOf(message: Message, posted: Exclude<Posted, { outcome: "unreachable" }>): string {
   const what = describeMessage(message.Body ?? "");
   if (posted.outcome === "accepted") return `${posted.status}  ${what}`;
-  return `${posted.reason}  ${what}, received ${receivesOf(message)} times: again in ${returnIn(message)} s`;
+  const received = counted(receivesOf(message), "time");
+  return `${posted.reason}  ${what}, received ${received}: again in ${returnIn(message)} s`;
 }
 
 function receivesOf({ Attributes }: Message): number {

@@ -1,4 +1,3 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { batchingReader } from "../../../adapters/dynamodb/batching.ts";
 import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/event-table.ts";
@@ -16,9 +15,10 @@ export type KnownRecords = {
   readonly loadDocuments: (subject: Subject) => Promise<readonly Document[]>;
 };
 
-export function recordsIn(client: DynamoDBClient, tableName: string): KnownRecords {
-  const { loadState } = versionedRecords(client, tableName);
-  const read = documentReader(client, tableName);
+export function recordsIn({ deployment, clients: { dynamodb } }: Place): KnownRecords {
+  const table = deployment.output("TableName");
+  const { loadState } = versionedRecords(dynamodb, table);
+  const read = documentReader(dynamodb, table);
   const loadDocuments = async (subject: Subject) => (await read(subject)).map(({ document }) => document);
   return { loadState, loadDocuments };
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ErasureReport, readReport } from "../../../adapters/erasure/tombstones.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { type EraseTask, eraseTask, type Removed, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { type EraseTask, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { workQueue } from "../status/work-queues.ts";
@@ -83,11 +83,8 @@ async function follow(
 }
 
 function progressText({ step, removed, subjects }: ErasureReport, isDryRun: boolean): string {
-  return `${isDryRun ? "Found" : "Removed"} so far: ${sumOf(removed)}. Users and accounts: ${subjects}. Next: ${step}.`;
-}
-
-export function sumOf(removed: Removed): number {
-  return Object.values(removed).reduce((sum, count) => sum + count, 0);
+  const sum = Object.values(removed).reduce((some, count) => some + count, 0);
+  return `${isDryRun ? "Found" : "Removed"} so far: ${sum}. Users and accounts: ${subjects}. Next: ${step}.`;
 }
 
 /** Erases subjects that a restore brought back. @returns a report for each */
