@@ -68,7 +68,18 @@ export function addTo(program: Command): void {
       "npx income-events events list --type account.* --since 7d    from the functions' logs",
       "npx income-events events list --state stored --until 15m    events without progress for 15 minutes",
     ],
-    run: list,
+    run: async (operation, flags) => {
+      const { deployment, terminal } = operation;
+      const query = parseQuery(flags, new Date());
+      if (query.subject === undefined && query.state === undefined)
+        return listHistory(operation, query, flags);
+      const onScanned = query.subject === undefined ? await agreeToScan(operation) : undefined;
+      const events = await listEvents(query, lookupPorts(operation, onScanned));
+      terminal.result(
+        { stage: deployment.stage, events: events.map(describe) },
+        tableText(head, events.map(row), "No events found."),
+      );
+    },
   })
     .option("--user <id>", "only this user and its accounts")
     .option("--account <id>", "only this account")
@@ -111,24 +122,18 @@ export function addTo(program: Command): void {
       "npx income-events events tail",
       "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",
     ],
-    run: tail,
+    run: async (operation) => {
+      const { deployment, terminal } = operation;
+      for await (const record of followTable(operation, `the stage ${deployment.stage}`)) {
+        const happening = happeningOf(record, new Date());
+        if (happening !== undefined) terminal.result(happening, happeningLine(happening));
+      }
+    },
   });
 }
 
 /** The time range to search in the logs by default. */
 const defaultSince = "24h";
-
-async function list(operation: Operation, flags: Flags): Promise<void> {
-  const { deployment, terminal } = operation;
-  const query = parseQuery(flags, new Date());
-  if (query.subject === undefined && query.state === undefined) return listHistory(operation, query, flags);
-  const onScanned = query.subject === undefined ? await agreeToScan(operation) : undefined;
-  const events = await listEvents(query, lookupPorts(operation, onScanned));
-  terminal.result(
-    { stage: deployment.stage, events: events.map(describe) },
-    tableText(head, events.map(row), "No events found."),
-  );
-}
 
 /** Lists events from the functions' logs; the table is read only for their subjects. */
 async function listHistory(
@@ -332,12 +337,4 @@ function documentLine({ subject, endpoint, dates, version, isOfEvent }: EventDoc
   const flags = [...(dates === undefined ? [] : ["--dates", dates]), "--of-version", version];
   const line = commandLine`npx income-events documents get ${[subject.kind, subject.id, endpoint, ...flags]}`;
   return oneLine(`${isOfEvent ? "Show its document" : "Show the current document"}: ${line}`);
-}
-
-async function tail(operation: Operation): Promise<void> {
-  const { deployment, terminal } = operation;
-  for await (const record of followTable(operation, `the stage ${deployment.stage}`)) {
-    const happening = happeningOf(record, new Date());
-    if (happening !== undefined) terminal.result(happening, happeningLine(happening));
-  }
 }

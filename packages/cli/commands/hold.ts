@@ -48,7 +48,23 @@ export function addTo(program: Command): void {
     summary: "Lists the legal holds. Reads the whole table.",
     asks: true,
     examples: ["npx income-events hold list", "npx income-events hold list --yes --json"],
-    run: list,
+    run: async (operation) => {
+      const { deployment, clients, terminal } = operation;
+      const table = deployment.output("TableName");
+      const found = await scanFor(
+        legalHolds(clients.dynamodb, table).list(),
+        ({ holds }) => holds,
+        await agreeToScan(operation),
+      );
+      terminal.result(
+        { stage: deployment.stage, holds: found },
+        tableText(
+          ["SINCE", "ON", "REASON"],
+          found.map(({ at, subject, reason }) => [at, nameOf(subject), reason]),
+          "No legal holds.",
+        ),
+      );
+    },
   });
 }
 
@@ -101,23 +117,5 @@ async function clear(operation: Operation, subject: Subject, reason: string): Pr
     `The legal hold on the ${subject.kind} ${subject.id} has ended.${
       versions === 0 ? "" : ` Versions that expire ${days} days after they were superseded: ${versions}.`
     }`,
-  );
-}
-
-async function list(operation: Operation): Promise<void> {
-  const { deployment, clients, terminal } = operation;
-  const table = deployment.output("TableName");
-  const found = await scanFor(
-    legalHolds(clients.dynamodb, table).list(),
-    ({ holds }) => holds,
-    await agreeToScan(operation),
-  );
-  terminal.result(
-    { stage: deployment.stage, holds: found },
-    tableText(
-      ["SINCE", "ON", "REASON"],
-      found.map(({ at, subject, reason }) => [at, nameOf(subject), reason]),
-      "No legal holds.",
-    ),
   );
 }

@@ -41,7 +41,12 @@ export function addTo(program: Command): void {
       "Shows all addresses and secrets of a system on this machine, and the environment for a subscriber's program.",
     isLocal: true,
     examples: ["npx income-events local show", "npx income-events local show --json    for programs"],
-    run: showSystem,
+    run: async ({ deployment, terminal }) => {
+      const { stage, local } = deployment;
+      const { details = "The program that started it wrote no addresses.", ...place }: Partial<LocalPlace> =
+        local ?? {};
+      terminal.result({ stage, ...place, details }, details);
+    },
   });
 }
 
@@ -95,11 +100,4 @@ function consequence(name: string): string {
     `This takes messages from the queue of the subscriber ${name}, and its own reader misses them: each is deleted once your\n` +
     `program answers. To get copies instead, add a subscriber named ${ownSubscriber} to the stage's settings.`
   );
-}
-
-async function showSystem({ deployment, terminal }: Operation): Promise<void> {
-  const { stage, local } = deployment;
-  const { details = "The program that started it wrote no addresses.", ...place }: Partial<LocalPlace> =
-    local ?? {};
-  terminal.result({ stage, ...place, details }, details);
 }

@@ -27,29 +27,27 @@ export function addTo(program: Command): void {
       "npx income-events mapping try webhook.http --stage prod    a file with headers, mapped by a stage's settings",
       "pbpaste | npx income-events mapping try - --header 'ce-type: linked'    from the standard input",
     ],
-    run: tryFile,
+    run: async (terminal, flags, file = "") => {
+      const chosen = choiceFlag("--kind", flags.kind, webhookKinds);
+      const mapping = readStageMapping(flags.stage, flags.settings);
+      const sample = await readSample(terminal, file, flags.header ?? []);
+      const trials = (chosen === undefined ? webhookKinds : [chosen]).map((kind) =>
+        tryMapping(kind, mapping[kind], sample, jmespathSearch),
+      );
+      const mapped = trials.filter((trial) => trial.mapped);
+      const detailed = chosen === undefined ? mapped : trials;
+      const brief = trials.filter((trial) => !detailed.includes(trial));
+      terminal.result({ trials }, [...detailed.map(trialText), ...brief.map(trialLine)].join("\n\n"));
+      if (mapped.length > 0) return;
+      throw CommandError.failed(
+        `${chosen === undefined ? "No kind maps it" : `${chosen} does not map it`}. Correct the mapping, then run: ${commandLine`npx income-events mapping try ${file}`}`,
+      );
+    },
   }).option("--kind <kind>", `one of ${webhookKinds.join(", ")}; default: all`);
   addStageFlags(command, "the stage whose settings to use", "dev").option(
     "--header <line>",
     'a header of the webhook as "name: value"; repeatable',
     collect,
-  );
-}
-
-async function tryFile(terminal: Terminal, flags: Flags, file = ""): Promise<void> {
-  const chosen = choiceFlag("--kind", flags.kind, webhookKinds);
-  const mapping = readStageMapping(flags.stage, flags.settings);
-  const sample = await readSample(terminal, file, flags.header ?? []);
-  const trials = (chosen === undefined ? webhookKinds : [chosen]).map((kind) =>
-    tryMapping(kind, mapping[kind], sample, jmespathSearch),
-  );
-  const mapped = trials.filter((trial) => trial.mapped);
-  const detailed = chosen === undefined ? mapped : trials;
-  const brief = trials.filter((trial) => !detailed.includes(trial));
-  terminal.result({ trials }, [...detailed.map(trialText), ...brief.map(trialLine)].join("\n\n"));
-  if (mapped.length > 0) return;
-  throw CommandError.failed(
-    `${chosen === undefined ? "No kind maps it" : `${chosen} does not map it`}. Correct the mapping, then run: ${commandLine`npx income-events mapping try ${file}`}`,
   );
 }
 

@@ -20,7 +20,25 @@ export function addTo(program: Command): void {
     summary:
       "Allows reconciliation to delete more accounts than reconcile.maxDeletions. It checks each account at the provider again, hours later, before it deletes.",
     examples: ["npx income-events reconcile accept-deletions"],
-    run: acceptDeletions,
+    run: async (operation) => {
+      const { accepted } = await audited(
+        operation,
+        { act: "reconcile", target: "deletions" },
+        async () => {
+          const outcome = await invoke(operation, { acceptDeletions: true });
+          if (outcome.outcome === "accepted") return outcome;
+          throw nothing("accepted");
+        },
+        (result) => result.accepted,
+      );
+      const { deployment, terminal } = operation;
+      terminal.result(
+        { stage: deployment.stage, accepted },
+        accepted === 0
+          ? "No deletion waits to be accepted."
+          : `Accepted ${counted(accepted, "deletion")}. Each is checked at the provider again before it takes effect.`,
+      );
+    },
   });
   addCommand<{ readonly all?: true }>(group, {
     name: "undelete [ids...]",
@@ -58,26 +76,6 @@ export async function reconcileNow(operation: Operation): Promise<void> {
         );
     }
   }
-}
-
-async function acceptDeletions(operation: Operation): Promise<void> {
-  const { accepted } = await audited(
-    operation,
-    { act: "reconcile", target: "deletions" },
-    async () => {
-      const outcome = await invoke(operation, { acceptDeletions: true });
-      if (outcome.outcome === "accepted") return outcome;
-      throw nothing("accepted");
-    },
-    (result) => result.accepted,
-  );
-  const { deployment, terminal } = operation;
-  terminal.result(
-    { stage: deployment.stage, accepted },
-    accepted === 0
-      ? "No deletion waits to be accepted."
-      : `Accepted ${counted(accepted, "deletion")}. Each is checked at the provider again before it takes effect.`,
-  );
 }
 
 async function undelete(

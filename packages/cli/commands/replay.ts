@@ -8,13 +8,13 @@ import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { pace } from "../core/pace.ts";
 import { agreeToScan, type OnScanned } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { counted, oneLine } from "../core/text.ts";
 import { checkKnown, recordsIn } from "../records/known-records.ts";
 import {
   type Deliver,
+  pace,
   planReplay,
   type Replayed,
   type ReplayFlags,

@@ -32,7 +32,12 @@ export function addTo(program: Command): void {
       "npx income-events subscribers tail everything --reveal    with attributes and income by month",
       "npx income-events subscribers tail everything --json | jq .id    complete messages, for programs",
     ],
-    run: tail,
+    run: async (operation, { reveal = false }, name = "") => {
+      const subscriber = subscriberNamed(operation.deployment, name);
+      const act = { act: "reveal", target: `messages to ${name}` } as const;
+      if (reveal) await audited(operation, act, () => follow(operation, subscriber, true));
+      else await follow(operation, subscriber, false);
+    },
   }).option("--reveal", "show attributes, and the net income by month of income documents: personal data");
   addCommand(group, {
     name: "test <name>",
@@ -46,13 +51,6 @@ export function addTo(program: Command): void {
 }
 
 type TailFlags = { readonly reveal?: boolean };
-
-async function tail(operation: Operation, { reveal = false }: TailFlags, name = ""): Promise<void> {
-  const subscriber = subscriberNamed(operation.deployment, name);
-  const act = { act: "reveal", target: `messages to ${name}` } as const;
-  if (reveal) await audited(operation, act, () => follow(operation, subscriber, true));
-  else await follow(operation, subscriber, false);
-}
 
 async function follow(operation: Operation, subscriber: Subscriber, reveal: boolean): Promise<void> {
   const { deployment, clients, terminal } = operation;

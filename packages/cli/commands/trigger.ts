@@ -18,8 +18,7 @@ import { CommandError } from "../core/command-error.ts";
 import { choiceFlag, type SubjectFlags } from "../core/flags.ts";
 import { checkMapping } from "../core/stage-settings.ts";
 import { commandLine } from "../core/text.ts";
-import { sendWebhook } from "../provider/webhook-sender.ts";
-import { secretHeaderOf, webhooksAddress } from "../provider/webhooks-address.ts";
+import { secretHeaderOf, sendWebhook, webhooksAddress } from "../provider/webhook-sender.ts";
 import { knownRecords, recordsIn } from "../records/known-records.ts";
 
 export function addTo(program: Command): void {

@@ -10,7 +10,7 @@ import { CommandError } from "../core/command-error.ts";
 import { type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 import { collect, countFlag } from "../core/flags.ts";
 import { commandLine, counted } from "../core/text.ts";
-import { secretHeaderOf, webhooksAddress } from "../provider/webhooks-address.ts";
+import { secretHeaderOf, webhooksAddress } from "../provider/webhook-sender.ts";
 import { subscriberQueues, workQueue } from "../status/work-queues.ts";
 import { AnnouncedDocuments, checkDocuments } from "../verify/documents.ts";
 import { checkRefusals, sendEvents, WebhookSender } from "../verify/edge.ts";

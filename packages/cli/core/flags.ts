@@ -9,20 +9,20 @@ export type TextFlags<Name extends string> = { readonly [Each in Name]?: string 
 
 export type SubjectFlags = TextFlags<"user" | "account" | "companyAccount">;
 
+export const subjectKinds = ["user", "account", "company-account"] as const;
+
 /** The subject that the flags name, if any. @throws CommandError if they name two */
 export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Subject | undefined {
-  const subjects: Subject[] = [];
-  if (user !== undefined) subjects.push({ kind: "user", id: user });
-  if (account !== undefined) subjects.push({ kind: "account", id: account });
-  if (companyAccount !== undefined) subjects.push({ kind: "company-account", id: companyAccount });
-  const [subject, other] = subjects;
+  const ids = { user, account, "company-account": companyAccount };
+  const [subject, other] = subjectKinds.flatMap((kind) => {
+    const id = ids[kind];
+    return id === undefined ? [] : [{ kind, id }];
+  });
   if (other !== undefined)
     throw CommandError.usage(`--${subject?.kind} and --${other.kind} exclude each other: give one.`);
   if (subject?.id === "") throw CommandError.usage(`--${subject.kind} is empty: give it an id.`);
   return subject;
 }
-
-export const subjectKinds = ["user", "account", "company-account"] as const;
 
 /** The subject of a command's arguments. @throws CommandError unless the kind is one, and the id not empty */
 export function subjectArgument(

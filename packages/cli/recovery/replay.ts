@@ -34,7 +34,6 @@ import {
   type TextFlags,
   typesFlag,
 } from "../core/flags.ts";
-import type { Pace } from "../core/pace.ts";
 import { commandLine } from "../core/text.ts";
 import { type KnownRecords, knownRecords, stateOf } from "../records/known-records.ts";
 import type { SubscriberQueue } from "../status/work-queues.ts";
@@ -158,6 +157,23 @@ async function replayedWithAttributes(
   return replayed.map(({ message, timestamp }) => ({ message: withAttributes(message, user), timestamp }));
 }
 
+/** Waits until `count` more may be sent. */
+export type Pace = (count: number) => Promise<void>;
+
+/** Admits `perSecond` evenly; unused capacity does not accumulate. @param now milliseconds since 1970 */
+export function pace(
+  perSecond: number,
+  now: () => number,
+  sleep: (milliseconds: number) => Promise<void>,
+): Pace {
+  let freeAt = now();
+  return async (count) => {
+    const wait = freeAt - now();
+    if (wait > 0) await sleep(wait);
+    freeAt = Math.max(freeAt, now()) + (count / perSecond) * 1000;
+  };
+}
+
 /** Sends messages to one subscriber. @throws CommandError if they can't be sent */
 export type Deliver = (subscriber: SubscriberQueue, messages: readonly Message[]) => Promise<void>;
 
@@ -217,11 +233,8 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
   const { since, until = now.toISOString() } = periodFlags(flags, now);
   const selection = present<ReplaySelection>({ type, since, until });
   const subject = subjectFlag(flags);
-  const names = receivers(
-    flags,
-    all.map(({ name }) => name),
-  );
-  const chosen = all.filter(({ name }) => names.includes(name));
+  const chosen = receivers(flags, all);
+  const names = chosen.map(({ name }) => name);
   if (!allTypes && !chosen.some((one) => selected.some((each) => wants(one, each))))
     throw CommandError.usage(
       `--type ${type}: the filter of ${names.join(", ")} leaves it out. Add --all-types to send it anyway.`,
@@ -266,17 +279,18 @@ export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readon
 
 function receivers(
   { subscriber, allSubscribers = false }: ReplayFlags,
-  names: readonly string[],
-): readonly string[] {
-  const there = `The stage has: ${names.join(", ") || "none"}.`;
+  all: readonly Subscriber[],
+): readonly Subscriber[] {
+  const there = `The stage has: ${all.map(({ name }) => name).join(", ") || "none"}.`;
   if (subscriber !== undefined && allSubscribers)
     throw CommandError.usage("--subscriber and --all-subscribers exclude each other: give one.");
   if (subscriber === undefined && !allSubscribers)
     throw CommandError.usage(`Choose --subscriber NAME or --all-subscribers. ${there}`);
-  if (subscriber !== undefined && !names.includes(subscriber))
-    throw CommandError.usage(`No subscriber ${subscriber}. ${there}`);
-  if (names.length === 0) throw CommandError.usage("The stage has no subscribers.");
-  return subscriber === undefined ? names : [subscriber];
+  const chosen = all.filter(({ name }) => allSubscribers || name === subscriber);
+  if (chosen.length > 0) return chosen;
+  throw CommandError.usage(
+    allSubscribers ? "The stage has no subscribers." : `No subscriber ${subscriber}. ${there}`,
+  );
 }
 
 export function resumeCommand(id: string): string {

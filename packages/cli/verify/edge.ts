@@ -1,4 +1,4 @@
-import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
 import { type Answer, sendWebhook, type Webhook, type WebhookTarget } from "../provider/webhook-sender.ts";
 import { type Check, type PlannedEvent, type SentEvent, unmappableBody } from "./plan.ts";
 
@@ -40,20 +40,21 @@ export class WebhookSender {
 
 const probe = JSON.stringify({ action: "smoke" });
 
+/** Requests that the provider would not send, and the status that refuses them. */
+const refusals = [
+  [401, "a webhook without the secret", { method: "POST", authentication: "none", body: probe }],
+  [401, "a webhook with a wrong secret", { method: "POST", authentication: "wrong", body: probe }],
+  [405, "other methods", { method: "DELETE", authentication: "right" }],
+] as const;
+
 /** Checks that each kind's route refuses requests that the provider would not send. */
 export function checkRefusals(sender: WebhookSender): Promise<readonly Check[]> {
-  const refusals = (kind: WebhookKind) => [
-    checkAnswers(401, `${kind}: refuses a webhook without the secret (401)`, [
-      sender.send({ kind, method: "POST", authentication: "none", body: probe }),
-    ]),
-    checkAnswers(401, `${kind}: refuses a webhook with a wrong secret (401)`, [
-      sender.send({ kind, method: "POST", authentication: "wrong", body: probe }),
-    ]),
-    checkAnswers(405, `${kind}: refuses other methods (405)`, [
-      sender.send({ kind, method: "DELETE", authentication: "right" }),
-    ]),
-  ];
-  return Promise.all(webhookKinds.flatMap(refusals));
+  const checks = webhookKinds.flatMap((kind) =>
+    refusals.map(([status, what, request]) =>
+      checkAnswers(status, `${kind}: refuses ${what} (${status})`, [sender.send({ kind, ...request })]),
+    ),
+  );
+  return Promise.all(checks);
 }
 
 /** Sends all events, and an invalid body for each kind, and checks that each is accepted. */

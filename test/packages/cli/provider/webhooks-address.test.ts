@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Deployment } from "../../../../packages/cli/core/deployment.ts";
-import { webhooksAddress } from "../../../../packages/cli/provider/webhooks-address.ts";
+import { webhooksAddress } from "../../../../packages/cli/provider/webhook-sender.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { pace } from "../../../../packages/cli/core/pace.ts";
+import { pace } from "../../../../packages/cli/recovery/replay.ts";
 
 describe("a pace", () => {
   it("lets no more through than its rate and one batch, over any time, whatever was not used before", async () => {
