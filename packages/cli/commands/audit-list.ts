@@ -21,6 +21,7 @@ export function addTo(program: Command): void {
     name: "list",
     summary:
       "Lists operators' actions, newest first: who, when, what, how many. Entries name no user; search by an id to find the actions on it.",
+    subject: ["on this", ", even if erased since"],
     examples: [
       "npx income-events audit list",
       "npx income-events audit list --act reveal --since 7d --outputs outputs.json",
@@ -52,9 +53,6 @@ export function addTo(program: Command): void {
   })
     .option("--act <act>", `one of ${operatorActs.join(", ")}`)
     .option("--since <time>", "a date, a date-time, or how long ago (90m, 24h, 7d)")
-    .option("--user <id>", "on this user, even if erased since")
-    .option("--account <id>", "on this account")
-    .option("--company-account <id>", "on this company account")
     .option("--limit <count>", "maximum number", "50");
 }
 

@@ -40,15 +40,13 @@ export function addTo(program: Command): void {
     summary:
       "Lists documents without their data, latest change first. For one user or account it also lists the retained versions; otherwise it reads the whole table, and asks first if that costs money.",
     asks: true,
+    subject: ["only this", " and its accounts"],
     examples: [
       "npx income-events documents list --account 9c858901-8a57-4791-81fe-4c455b099bc9",
       "npx income-events documents list --endpoint income --since 24h    income that changed in the last day",
     ],
     run: list,
   })
-    .option("--user <id>", "only this user's accounts")
-    .option("--account <id>", "only this account")
-    .option("--company-account <id>", "only this company account")
     .option("--endpoint <name>", "only this endpoint, such as income")
     .option("--since <time>", "changed since: a date, a date-time, or a time ago (90m, 24h, 7d)")
     .option("--until <time>", "changed before")

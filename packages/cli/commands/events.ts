@@ -63,6 +63,7 @@ export function addTo(program: Command): void {
     summary:
       "Lists events, newest first: of one user or account from the table, otherwise from the functions' logs. --state reads the whole table, and asks first if that costs money.",
     asks: true,
+    subject: ["only this", " and its accounts"],
     examples: [
       "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    includes the user's accounts",
       "npx income-events events list --type account.* --since 7d    from the functions' logs",
@@ -81,9 +82,6 @@ export function addTo(program: Command): void {
       );
     },
   })
-    .option("--user <id>", "only this user and its accounts")
-    .option("--account <id>", "only this account")
-    .option("--company-account <id>", "only this company account")
     .option("--kind <kind>", `only this webhook's: ${webhookKinds.join(", ")}`)
     .option("--type <type>", "only this type, or a pattern: account.*")
     .option("--endpoint <name>", "only this endpoint of the provider")
@@ -101,15 +99,13 @@ export function addTo(program: Command): void {
     summary:
       "Shows a stored event by its id or a prefix of it: timeline, and body, masked. Without its user or account it may read the whole table, and asks first if that costs money.",
     asks: true,
+    subject: ["the event's", ", or the user of its account"],
     examples: [
       "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
       "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the unmasked body",
     ],
     run: showEvent,
   })
-    .option("--user <id>", "the event's user, or the user of its account")
-    .option("--account <id>", "the event's account")
-    .option("--company-account <id>", "the event's company account")
     .option("--reveal", "show the body unmasked, with personal data")
     // One id in 64 begins with "-". An invalid option is still refused, as an extra argument or an invalid
     // id.

@@ -33,6 +33,7 @@ export function addTo(program: Command): void {
     summary:
       "Derives states, fetches and messages from stored events again: for changes that the relay did not deliver, or after a relay outage of more than 24 hours.",
     asks: true,
+    subject: ["repair from the table: this", " and its accounts"],
     examples: [
       "npx income-events repair --failures    relay undelivered changes, then remove them from the bucket",
       "npx income-events repair --since 2026-03-01T06:00:00Z --until 2026-03-03    an outage; reads the whole table",
@@ -47,9 +48,6 @@ export function addTo(program: Command): void {
       "repair from the table: received since a date, a date-time, or a time ago (90m, 24h, 7d)",
     )
     .option("--until <time>", "repair from the table: received before")
-    .option("--user <id>", "repair from the table: this user and its accounts")
-    .option("--account <id>", "repair from the table: this account")
-    .option("--company-account <id>", "repair from the table: this company account")
     .option("--all", "repair from the table: everything")
     .option("--dry-run", "only count what would be repaired");
 }

@@ -33,6 +33,7 @@ export function addTo(program: Command): void {
     summary:
       "Sends stored events and current data to subscribers again, with the same message ids and the replay's id.",
     asks: true,
+    subject: ["only this", " and its accounts"],
     examples: [
       "npx income-events replay --subscriber everything --since 7d --dry-run    only count the messages",
       "npx income-events replay --subscriber everything    everything stored, for a new subscriber",
@@ -44,9 +45,6 @@ export function addTo(program: Command): void {
   })
     .option("--subscriber <name>", "send to this subscriber")
     .option("--all-subscribers", "send to all subscribers")
-    .option("--user <id>", "only this user and its accounts")
-    .option("--account <id>", "only this account")
-    .option("--company-account <id>", "only this company account")
     .option("--type <type>", "only this type, or a pattern: account.*")
     .option("--since <time>", "received since: a date, a date-time, or a time ago (90m, 24h, 7d)")
     .option("--until <time>", "received before; default: now")

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
-import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { identify } from "../../../domain/event/envelope.ts";
 import {
@@ -18,7 +17,7 @@ import { CommandError } from "../core/command-error.ts";
 import { choiceFlag, type SubjectFlags } from "../core/flags.ts";
 import { checkMapping } from "../core/stage-settings.ts";
 import { commandLine } from "../core/text.ts";
-import { secretHeaderOf, sendWebhook, webhooksAddress } from "../provider/webhook-sender.ts";
+import { sendWebhook, webhookTarget } from "../provider/webhook-sender.ts";
 import { knownRecords, recordsIn } from "../records/known-records.ts";
 
 export function addTo(program: Command): void {
@@ -27,16 +26,14 @@ export function addTo(program: Command): void {
     summary:
       "Sends a webhook as the provider would, in the format of the default mapping. For a stage in AWS it asks first, and needs --user or --account.",
     asks: true,
+    subject: ["the", "; default: a known or an invented one"],
     examples: [
       "npx income-events trigger user.created --user 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --outputs outputs.json",
       "npx income-events trigger account.connected    for a stored account",
       "npx income-events trigger endpoint.updated income",
     ],
     run: triggerEvent,
-  })
-    .option("--user <id>", "the user; default: a known or an invented one")
-    .option("--account <id>", "the account")
-    .option("--company-account <id>", "the company account");
+  });
 }
 
 export async function triggerEvent(
@@ -44,8 +41,8 @@ export async function triggerEvent(
   flags: SubjectFlags,
   ...[name, given]: readonly string[]
 ): Promise<void> {
-  const { deployment, clients, terminal } = operation;
-  const { stage, local, output } = deployment;
+  const { deployment, terminal } = operation;
+  const { stage, local } = deployment;
   const type = choiceFlag("<type>", name, webhookEventTypes);
   if (type === undefined) throw CommandError.usage("<type> is missing.");
   const endpoint = given ?? "income";
@@ -64,16 +61,7 @@ export async function triggerEvent(
   const { kind, body } = sampleWebhook(type, subject, new Date());
   // Refuses invalid ids here, before they become a dead letter.
   mapPayload(checkMapping({}, "the default mapping")[kind], body, jmespathSearch);
-  const { secret } = await webhookSecretStore(clients.secretsManager, output("WebhookSecretArn")).read();
-  if (secret === undefined)
-    throw CommandError.failed(
-      `The webhook secret of the stage ${stage} is empty. Set one: npx income-events secret rotate`,
-    );
-  const target = {
-    webhooksUrl: webhooksAddress(deployment),
-    secretHeader: secretHeaderOf(deployment),
-    secret,
-  };
+  const target = await webhookTarget(operation);
   const text = JSON.stringify(body);
   const answer = await sendWebhook(target, { kind, method: "POST", authentication: "right", body: text });
   if (answer !== 202)

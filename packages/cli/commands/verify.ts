@@ -3,14 +3,13 @@ import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import type { Command } from "commander";
 import { documentReads } from "../../../adapters/aws/document-reads.ts";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
-import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type DeploymentOptions, deploymentFlags } from "../core/deployment.ts";
 import { collect, countFlag } from "../core/flags.ts";
 import { commandLine, counted } from "../core/text.ts";
-import { secretHeaderOf, webhooksAddress } from "../provider/webhook-sender.ts";
+import { webhookTarget } from "../provider/webhook-sender.ts";
 import { subscriberQueues, workQueue } from "../status/work-queues.ts";
 import { AnnouncedDocuments, checkDocuments } from "../verify/documents.ts";
 import { checkRefusals, sendEvents, WebhookSender } from "../verify/edge.ts";
@@ -51,20 +50,16 @@ export function addTo(program: Command): void {
 }
 
 /** Checks the stage from outside only, by its outputs and the resources that they name. */
-async function verify({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+async function verify(operation: Operation, flags: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const seconds = countFlag("--deadline", flags.deadline, longestDeadline);
   const atOnce = countFlag("--at-once", flags.atOnce, maxAtOnce);
   const { stage, client, output } = deployment;
-  const { dynamodb, secretsManager, sqs } = clients;
+  const { dynamodb, sqs } = clients;
   const queues = subscriberQueues(deployment);
   const subscribers = chooseSubscribers(queues, flags.subscriber ?? [], client.endpoint !== undefined);
-  const { secret } = await webhookSecretStore(secretsManager, output("WebhookSecretArn")).read();
-  if (secret === undefined)
-    throw CommandError.noDeployment(
-      `The webhook secret of the stage ${stage} is empty. Set one: npx income-events secret rotate`,
-    );
-  const webhooksUrl = webhooksAddress(deployment);
-  const sender = new WebhookSender({ webhooksUrl, secretHeader: secretHeaderOf(deployment), secret }, atOnce);
+  const target = await webhookTarget(operation);
+  const sender = new WebhookSender(target, atOnce);
   const checks: Check[] = [];
   const add = (some: readonly Check[]) => {
     checks.push(...some);
@@ -76,7 +71,7 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   const events = planEvents(mark);
   const announced = new AnnouncedDocuments();
 
-  terminal.progress(`Sending webhooks to ${webhooksUrl}`);
+  terminal.progress(`Sending webhooks to ${target.webhooksUrl}`);
   add(await checkRefusals(sender));
   const { sent, checks: taken } = await sendEvents(events, mark, sender);
   add(taken);
@@ -103,8 +98,8 @@ async function verify({ deployment, clients, terminal }: Operation, flags: Flags
   } else terminal.progress("No webhook was accepted: the queues are not checked");
   terminal.progress("Reading the documents that messages announced");
   const readDocument = documentReads(sqs.config, () => clients.lambda);
-  const target = { readDocument, documentsUrl: output("DocumentsUrl"), seconds };
-  const { check, counts } = await checkDocuments(announced, target);
+  const reads = { readDocument, documentsUrl: output("DocumentsUrl"), seconds };
+  const { check, counts } = await checkDocuments(announced, reads);
   add([check]);
 
   const passed = checks.filter((each) => each.passed).length;

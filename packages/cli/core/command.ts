@@ -21,6 +21,8 @@ type CommandDescription<Run> = {
   readonly isLocal?: true;
   /** Asks before it destroys something or costs money, so it has `--yes`. */
   readonly asks?: true;
+  /** Has `--user`, `--account` and `--company-account`: the beginning of their descriptions, and the end of the first. */
+  readonly subject?: readonly [of: string, ofUser: string];
   /** `file`: `--json` may name a file, which the command writes itself. */
   readonly json?: "file";
   /** Examples in the help: a command line and, after four spaces, its effect. */
@@ -74,7 +76,7 @@ function exampleText(example: string): string {
 /** Adds a command that needs no deployment: it has no `--outputs`, and only its own `--stage`. */
 export function addOfflineCommand<Flags extends object = object>(
   group: Command,
-  { name, summary, asks, json, examples, run }: CommandDescription<Run<Terminal, Flags>>,
+  { name, summary, asks, subject, json, examples, run }: CommandDescription<Run<Terminal, Flags>>,
 ): Command {
   const command = group
     .command(name)
@@ -84,6 +86,11 @@ export function addOfflineCommand<Flags extends object = object>(
       `print the result as one line of JSON${json === "file" ? ", or write it to a file" : ""}`,
     );
   if (asks === true) command.option("--yes", "do not ask for confirmation");
+  if (subject !== undefined)
+    command
+      .option("--user <id>", `${subject[0]} user${subject[1]}`)
+      .option("--account <id>", `${subject[0]} account`)
+      .option("--company-account <id>", `${subject[0]} company account`);
   return command
     .addHelpText("after", ["\nExamples:", ...examples.map(exampleText)].join("\n"))
     .action(async function (this: Command) {

@@ -67,14 +67,8 @@ export async function bytesOf(
   return Buffer.concat(content?.parts ?? []);
 }
 
-export type DocumentChanges = {
-  /** The previous version, and since when it was current. */
-  readonly version: string;
-  readonly observedAt: string;
-  readonly count: number;
-  /** The first changes, up to a maximum. */
-  readonly changes: readonly JsonChange[];
-};
+/** The previous version, since when it was current, and the first changes, up to a maximum. */
+export type DocumentChanges = ReturnType<typeof changesBetween>;
 
 /** Maximum changes to list. To see more, compare the documents. */
 const maxShown = 500;
@@ -93,7 +87,7 @@ export function changesBetween(
   earlier: StoredDocument,
   [before, after]: readonly [before: string, after: string],
   { reveal, ids }: Showing,
-): DocumentChanges {
+) {
   const shown = new Set(ids.filter((id) => id !== undefined));
   const show = (value: unknown) => (reveal ? value : mask(plain(value), { shown }));
   const found = jsonChanges(exactValue(before), exactValue(after));

@@ -9,7 +9,7 @@ import {
   type SubjectRecords,
 } from "../../../domain/event/event-progress.ts";
 import { type IncomeEvent, isWebhookKind, subjectKindOf } from "../../../domain/event/events.ts";
-import { nameOf, ownerOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
+import { nameOf, ownerOf, subjectOf } from "../../../domain/event/subjects.ts";
 import type { Document } from "../../../domain/fetch/document.ts";
 import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import { contentOfDeadLetter, type DeadLetterContent } from "../../../domain/recovery/dead-letter.ts";
@@ -101,27 +101,20 @@ function publishedStep(
   return { step, done: state !== "stored", detail };
 }
 
-/** The document that an event announced. */
-export type EventDocument = {
-  readonly subject: Subject;
-  readonly endpoint: string;
-  /** `2026-01-01..2026-01-31`; undefined: without a range. */
-  readonly dates?: string;
-  readonly version: string;
-  /** Whether this event led to that version; otherwise it is the newest, from another event. */
-  readonly isOfEvent: boolean;
-};
+/** The document that an event announced; without `dates`, it has no range. */
+export type EventDocument = NonNullable<Awaited<ReturnType<typeof documentOfEvent>>>;
 
 /**
  * Finds the document that an event led to, including a stored version that was superseded.
  * @param documents of the event's subject
- * @returns undefined if the event announced none, or if none exists
+ * @returns undefined if the event announced none, or if none exists; `isOfEvent` is false for the newest one, if that is
+ * of another event
  */
 export async function documentOfEvent(
   event: IncomeEvent,
   documents: readonly Document[],
   { all }: Pick<DocumentVersions, "all">,
-): Promise<EventDocument | undefined> {
+) {
   const newest = subjectKindOf(event.type) === "endpoint" ? documentOf(event, documents) : undefined;
   if (newest === undefined) return undefined;
   const kept = await all(subjectOf(event), newest);

@@ -13,13 +13,7 @@ import {
   throttleCheck,
 } from "./stack-checks.ts";
 
-export type Unseen = { readonly name: string; readonly reason: string };
-
-export type Preflight = {
-  readonly findings: readonly Finding[];
-  readonly checked: readonly string[];
-  readonly unseen: readonly Unseen[];
-};
+export type Preflight = Awaited<ReturnType<typeof examinePreflight>>;
 
 /** In the order in which a deployment reaches them. */
 const checks: readonly PreflightCheck[] = [
@@ -38,7 +32,7 @@ const checks: readonly PreflightCheck[] = [
 ];
 
 /** Checks that AWS has no call for, or that preflight does not make. */
-const neverSeen: readonly Unseen[] = [
+const neverSeen = [
   {
     name: "under which conditions the policies of keys and topics admit, and what else denies",
     reason: "account and settings",
@@ -54,7 +48,7 @@ const neverSeen: readonly Unseen[] = [
 ];
 
 /** Looks for what would make the stage's deployment fail, or lose data after it. */
-export async function examinePreflight(plan: Plan): Promise<Preflight> {
+export async function examinePreflight(plan: Plan) {
   const outcomes = await Promise.all(checks.map((check) => outcomeOf(check, plan)));
   return {
     findings: outcomes.flatMap(({ findings = [] }) => findings),

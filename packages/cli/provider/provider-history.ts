@@ -16,18 +16,10 @@ const topics: Readonly<Record<ProviderTopic, readonly string[]>> = {
   registration: ["WEBHOOKS_REGISTERED", "WEBHOOKS_REGISTERED_PREVIOUS", "WEBHOOKS_NOT_REGISTERED"],
 };
 
-/** An event between this stage and the provider. */
-export type ProviderTurn = {
-  readonly at: string;
-  readonly topic: ProviderTopic;
-  readonly code: string;
-  /** The function that did or found it. */
-  readonly by: string;
-  readonly reason?: string;
-  /** The result: `listed`, `missing`, `conflicting` and so on. */
-  readonly counts: Readonly<Record<string, number>>;
-};
+/** An event between this stage and the provider, by the function that did or found it. */
+export type ProviderTurn = NonNullable<ReturnType<typeof turnOf>>;
 
+/** What a turn's log line counts. */
 const countNames = ["listed", "missing", "conflicting", "orphaned", "deleted", "reread", "skipped"];
 
 /** Log lines about the provider since a time, the newest first. */
@@ -45,20 +37,18 @@ export function turnsIn(entries: readonly LogEntry[]): readonly ProviderTurn[] {
   return entries.flatMap((entry) => turnOf(entry) ?? []).toReversed();
 }
 
-function turnOf(entry: LogEntry): ProviderTurn | undefined {
+function turnOf(entry: LogEntry) {
   const { timestamp: at, reason } = entry;
   const code = String(entry.code);
   const topic = topicNames.find((name) => topics[name].includes(code));
   if (topic === undefined) return undefined;
+  const counts = countNames.flatMap((name) => {
+    const value = entry[name];
+    return typeof value === "number" ? [[name, value] as const] : [];
+  });
   return {
-    ...{ at, topic, code, by: String(entry.function) },
+    ...{ at, topic, code, by: String(entry.function), counts: Object.fromEntries(counts) },
     ...(typeof reason === "string" && { reason }),
-    counts: Object.fromEntries(
-      countNames.flatMap((name) => {
-        const value = entry[name];
-        return typeof value === "number" ? [[name, value]] : [];
-      }),
-    ),
   };
 }
 

@@ -44,7 +44,7 @@ export async function providerStatus(place: Place, now: Date) {
 
 const minutesOfAnswers = 15;
 
-async function answersOf(place: Place, now: Date): Promise<RecentAnswers | undefined> {
+async function answersOf(place: Place, now: Date) {
   const since = new Date(now.getTime() - minutesOfAnswers * 60_000).toISOString();
   // Without access to logs, the rest of the status is still shown.
   const search = { since, pattern: fieldPattern("function", [fetcher]) };
@@ -100,18 +100,13 @@ function breakerText({ state, timesDown, nextProbeAt }: ProviderStatus["breaker"
 /** The fetcher's name in its log. */
 const fetcher = "fetch/data";
 
-/** How often an answer was received since a time. */
-type RecentAnswers = {
-  /** Successful calls, by finished tasks. */
-  readonly done: number;
-  /** By status, or `none` without an answer. */
-  readonly failed: Readonly<Record<string, number>>;
-};
-
 const failures = ["TASK_POSTPONED", "MESSAGE_REJECTED"];
 
-/** The provider's answers in the fetcher's log, whose reasons name them. */
-export function recentAnswers(entries: readonly LogEntry[]): RecentAnswers {
+/**
+ * The provider's answers in the fetcher's log, whose reasons name them: successful calls by finished tasks, and
+ * failed ones by status, or `none` without an answer.
+ */
+export function recentAnswers(entries: readonly LogEntry[]) {
   const failed: Record<string, number> = {};
   let done = 0;
   for (const entry of entries) {
@@ -132,7 +127,7 @@ function answerIn(reason: string): string | undefined {
 }
 
 /** Answers in words: `succeeded: 12, 503: 3`. */
-export function answersText({ done, failed }: RecentAnswers): string {
+export function answersText({ done, failed }: ReturnType<typeof recentAnswers>): string {
   const counts = Object.entries(failed).toSorted(([one], [other]) => one.localeCompare(other));
   const words = counts.map(([status, count]) => `${answerText(status)}: ${count}`);
   return [`succeeded: ${done}`, ...words].join(", ");

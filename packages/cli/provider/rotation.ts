@@ -15,25 +15,19 @@ export type RotationPorts = {
   readonly terminal: Pick<Terminal, "progress" | "wait">;
 };
 
-export type Rotation = {
-  /** `continued`: completed an earlier rotation, without another value. */
-  readonly done: "rotated" | "continued";
-  /** Until then deliveries with the previous value are accepted. */
-  readonly previousUntil?: string;
-};
-
 /**
  * Rotates the webhook secret without refusing a delivery. Receivers accept the new value beside the old one;
  * once all know it, the provider is asked to send it; the old one is accepted as long as the provider may
  * retry deliveries with it. If it is killed, the next run or the scheduled registration continues.
+ * @returns `continued` for an earlier rotation, without another value; until when the previous value is accepted
  */
-export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
+export async function rotateSecret(ports: RotationPorts) {
   const { store, times, now, terminal } = ports;
   const { secret, versionId } = await store.read();
   if (secret !== undefined && hasValidPrevious(secret, now())) {
     terminal.progress("A rotation is in progress. Another one now would refuse the oldest value too early.");
     await registerNewValue(ports, "run the command again to continue");
-    return { done: "continued", ...(secret.previous && { previousUntil: secret.previous.until }) };
+    return { done: "continued" as const, ...(secret.previous && { previousUntil: secret.previous.until }) };
   }
   const previous = secret && { value: secret.current, until: overlapEnd(ports) };
   await store.replace(
@@ -43,7 +37,7 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
   terminal.progress("A new value is stored; the receivers accept it beside the old one.");
   await terminal.wait(times.propagationSeconds, "Waiting until all receivers have loaded it");
   await registerNewValue(ports, "run the command again to continue; the daily registration continues it too");
-  return { done: "rotated", ...(previous && { previousUntil: previous.until }) };
+  return { done: "rotated" as const, ...(previous && { previousUntil: previous.until }) };
 }
 
 /** Until then the provider may retry deliveries with a value that is replaced now. */

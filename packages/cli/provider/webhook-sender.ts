@@ -1,3 +1,4 @@
+import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import {
   headerWith,
   parseSecretHeader,
@@ -8,6 +9,7 @@ import {
   type WebhookSecret,
 } from "../../../domain/core/webhook-secret.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
+import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 import { hasOwnEndpoint, isOwnAddress, placeOfArn } from "../core/own-addresses.ts";
@@ -76,11 +78,19 @@ function headersOf(
   }
 }
 
-export function secretHeaderOf({ output, optionalOutput }: Deployment): SecretHeader {
-  return parseSecretHeader({
+/** Where and with which secret a stage takes webhooks. @throws CommandError if it has no secret */
+export async function webhookTarget({ deployment, clients }: Place): Promise<WebhookTarget> {
+  const { stage, output, optionalOutput } = deployment;
+  const { secret } = await webhookSecretStore(clients.secretsManager, output("WebhookSecretArn")).read();
+  if (secret === undefined)
+    throw CommandError.noDeployment(
+      `The webhook secret of the stage ${stage} is empty. Set one: npx income-events secret rotate`,
+    );
+  const header = {
     secretHeader: output("WebhookSecretHeader"),
     secretScheme: optionalOutput("WebhookSecretScheme"),
-  });
+  };
+  return { webhooksUrl: webhooksAddress(deployment), secretHeader: parseSecretHeader(header), secret };
 }
 
 /**

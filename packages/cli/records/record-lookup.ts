@@ -12,7 +12,6 @@ import type { Attributes } from "../../../domain/event/events.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import type { DataName } from "../../../domain/fetch/document.ts";
 import { userOf } from "../../../domain/message/consequences.ts";
-import type { AccountReadiness, SettledAccount } from "../../../domain/readiness/stored-readiness.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
@@ -33,28 +32,19 @@ export function recordPorts(place: Place) {
   };
 }
 
-/** The record of a user, an account or a company account, without the data itself. */
-export type SubjectRecord = {
-  readonly subject: Subject;
-  /** Undefined if only data is stored, from events that arrived before the account's own. */
-  readonly state?: State;
-  /** Attributes of the user, or of the account's user. */
-  readonly attributes?: Attributes;
-  /** Set for an account, with the setting `readiness`. */
-  readonly readiness?: AccountReadiness;
-  /** Set for a user: the accounts in the last `user.ready`. */
-  readonly readyAccounts?: readonly SettledAccount[];
-  /** Set for a user. */
-  readonly accounts: readonly LinkedAccount[];
-  readonly documents: readonly StoredDocument[];
-};
+/**
+ * The record of a user, an account or a company account, without the data itself. Without state there is only data,
+ * from events that arrived before the account's own; attributes are those of the user, or of the account's user.
+ */
+export type SubjectRecord = Awaited<ReturnType<typeof loadRecord>>;
+
 export type LinkedAccount = { readonly id: string; readonly state?: State };
 
 /** Printable data; null if the provider has none. */
 export type ShownData = DataName & { readonly data: unknown };
 
 /** @throws CommandError if the subject is unknown */
-export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<SubjectRecord> {
+export async function loadRecord(subject: Subject, ports: RecordPorts) {
   const { partitions, records, readDocuments, readiness: stored } = ports;
   const [readiness, ofUser, state, documents, ids] = await Promise.all([
     subject.kind === "account" ? stored.load(subject) : undefined,

@@ -29,17 +29,13 @@ export type RepairPorts = {
   readonly onPage: (examined: number, repaired: number) => void;
 };
 
-export type Repaired = {
-  readonly repaired: Readonly<Record<(typeof countOf)[keyof typeof countOf], number>>;
-  readonly failed: readonly FailedChange[];
-  readonly unreadable: readonly Key[];
-};
+export type Repaired = Awaited<ReturnType<typeof repair>>;
 
 /**
  * Derives the messages and tasks of stored items again, page by page. Failures are reported and do not stop
  * it.
  */
-export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
+export async function repair(ports: RepairPorts, period: Period) {
   const repaired = { events: 0, states: 0, documents: 0, readiness: 0 };
   const failed: FailedChange[] = [];
   const unreadable: Key[] = [];
@@ -98,24 +94,19 @@ async function isRead(
   return (await loadDocuments(subject)).some(({ asOf }) => asOf > since);
 }
 
-export type RepairedFailures = {
-  /** Batches that were relayed completely, and removed. */
-  readonly batches: number;
-  readonly changes: number;
-  /** Keys of batches that remain, because a change could not be relayed or the batch could not be read. */
-  readonly kept: readonly { readonly key: string; readonly reason: string }[];
-};
+export type RepairedFailures = Awaited<ReturnType<typeof repairFailures>>;
 
 /**
  * Relays parked batches. A batch that can't be relayed completely stays, and is relayed again completely the
  * next time.
+ * @returns how many batches were relayed completely and removed, and the keys of those that remain
  */
 export async function repairFailures(
   batches: AsyncIterable<FailedBatch>,
   relay: RelayRecords,
   dryRun: boolean,
   onBatch: (batches: number, key: string) => void,
-): Promise<RepairedFailures> {
+) {
   const kept: { key: string; reason: string }[] = [];
   let count = 0;
   let changes = 0;

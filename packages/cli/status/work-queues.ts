@@ -87,29 +87,18 @@ export function subscriberNamed(deployment: Pick<Deployment, "output">, name: st
   throw CommandError.usage(`No subscriber ${name}. The stage has: ${known}.`);
 }
 
-/** The current status of a queue. Ages and times are undefined without messages or measurements. */
-export type QueueStatus = {
-  readonly name: string;
-  readonly waiting: number;
-  readonly inFlight: number;
-  readonly oldestSeconds?: number;
-  readonly deadLetters: number;
-  readonly oldestDeadLetterSeconds?: number;
-  /** When the last message was sent to it. */
-  readonly lastSentAt?: string;
-  readonly retentionSeconds: number;
-  /** Messages wait for a subscriber that has not polled within two weeks. */
-  readonly neverRead?: true;
-  /** When the subscriber last polled it. Only known while messages wait. */
-  readonly lastPolledAt?: string;
-};
+/**
+ * The current status of a queue. Ages and times are undefined without messages or measurements. `neverRead`: messages
+ * wait for a subscriber that has not polled within two weeks; `lastPolledAt` is known while messages wait.
+ */
+export type QueueStatus = Awaited<ReturnType<typeof queueStatuses>>[number];
 
 /** Depths come from SQS, ages and times from CloudWatch (docs/adr/0008). */
 export async function queueStatuses(
   queues: readonly WorkQueue[],
   { sqs, cloudWatch }: Pick<Clients, "sqs" | "cloudWatch">,
   now: () => Date,
-): Promise<readonly QueueStatus[]> {
+) {
   const metrics = queueMetrics(cloudWatch, now);
   const all = queues.flatMap(({ queueUrl, deadLetterQueueUrl }) => [queueUrl, deadLetterQueueUrl]);
   const [ages, lastSent, depths] = await Promise.all([
