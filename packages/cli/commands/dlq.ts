@@ -7,7 +7,6 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import {
   contentOfDeadLetter,
   type DeadLetter,
-  type DeadLetterSource,
   endOf,
   readRedriveCount,
 } from "../../../domain/recovery/dead-letter.ts";
@@ -133,45 +132,20 @@ export async function listDeadLetters(
 
 export type QueueSummary = Awaited<ReturnType<typeof describe>>;
 
+/**
+ * Describes a queue by about `maxRead` dead letters, and leaves them there. If it has more, age and reasons are those of
+ * the ones that were read.
+ */
 async function describe(operation: Operation, work: WorkQueue, selection: Pick<Selection, "reason">) {
   const { deployment, clients } = operation;
   const depth = await queueDepth(clients.sqs, work.deadLetterQueueUrl);
-  const { read, selected, oldest, reasons } = await summarize(deadLettersOf(operation, work), selection);
-  return {
-    queue: work.name,
-    // SQS's count may lag behind what was just received, and has no reasons.
-    deadLetters: selection.reason === undefined ? Math.max(read, depth.waiting + depth.inFlight) : selected,
-    read,
-    /** Invisible messages, which another reader has received. */
-    inFlight: depth.inFlight,
-    ...(oldest && {
-      oldest: oldest.toISOString(),
-      endsAt: endOf({ sentAt: oldest }, depth.retentionSeconds).toISOString(),
-    }),
-    reasons,
-    archived: await deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).count(work.name),
-  };
-}
-
-function reasonsText(
-  reasons: readonly { readonly reason: string; readonly count: number }[],
-): string | undefined {
-  if (reasons.length === 0) return undefined;
-  const reported = reasons.slice(0, maxReasons).map(({ reason, count }) => `${reason} (${count})`);
-  const rest = reasons.length - reported.length;
-  return [...reported, ...(rest > 0 ? [`${rest} more`] : [])].join("; ");
-}
-
-/**
- * Reads about `maxRead` dead letters of a source, and leaves them there. If it has more, the figures cover only
- * these; the age and the reasons are those of the selected ones.
- */
-async function summarize(source: DeadLetterSource, selection: Selection) {
   const counts = new Map<string, number>();
-  let read = 0;
-  let selected = 0;
+  let [read, selected] = [0, 0];
   let oldest: Date | undefined;
-  await source(async (deadLetters) => {
+  await deadLettersOf(
+    operation,
+    work,
+  )(async (deadLetters) => {
     for (const deadLetter of deadLetters.filter((each) => isSelected(each, selection))) {
       selected += 1;
       const reason = reasonOf(deadLetter);
@@ -182,7 +156,32 @@ async function summarize(source: DeadLetterSource, selection: Selection) {
     return { done: [], isEnough: read >= maxRead };
   });
   const reasons = [...counts].map(([reason, count]) => ({ reason, count }));
-  return { read, selected, oldest, reasons: reasons.toSorted((a, b) => b.count - a.count) };
+  return {
+    queue: work.name,
+    // SQS's count may lag behind what was just received, and has no reasons.
+    deadLetters: selection.reason === undefined ? Math.max(read, depth.waiting + depth.inFlight) : selected,
+    read,
+    /** Invisible messages, which another reader has received. */
+    inFlight: depth.inFlight,
+    ...datesOf(oldest, depth.retentionSeconds),
+    reasons: reasons.toSorted((one, other) => other.count - one.count),
+    archived: await deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).count(work.name),
+  };
+}
+
+function datesOf(oldest: Date | undefined, retentionSeconds: number) {
+  if (oldest === undefined) return {};
+  const endsAt = endOf({ sentAt: oldest }, retentionSeconds).toISOString();
+  return { oldest: oldest.toISOString(), endsAt };
+}
+
+function reasonsText(
+  reasons: readonly { readonly reason: string; readonly count: number }[],
+): string | undefined {
+  if (reasons.length === 0) return undefined;
+  const reported = reasons.slice(0, maxReasons).map(({ reason, count }) => `${reason} (${count})`);
+  const rest = reasons.length - reported.length;
+  return [...reported, ...(rest > 0 ? [`${rest} more`] : [])].join("; ");
 }
 
 export async function showDeadLetters(operation: Operation, flags: Flags, name = ""): Promise<void> {

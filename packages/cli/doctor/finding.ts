@@ -75,19 +75,10 @@ export function remedyFor(
       .map((command) => withFlags(command, options))
       .join(" | ");
   if (fix.startsWith("npx income-events")) return withFlags(fix, options);
-  return deployment.local === undefined ? fix : onThisMachine(fix, deployment);
-}
-
-function withFlags(fix: string, options: DeploymentOptions): string {
-  const flags = deploymentFlags(options);
-  if (flags.length === 0) return fix;
-  return fix.replace(/( < token\.txt)?$/, (input) => commandLine` ${flags}` + input);
-}
-
-function onThisMachine(fix: string, { client }: Pick<Deployment, "client">): string {
+  if (deployment.local === undefined) return fix;
   if (fix.startsWith("npx cdk deploy")) return "npm start    (after Ctrl-C if it runs)";
   if (!fix.startsWith("aws ")) return fix;
-  const { endpoint = "", region, credentials } = client;
+  const { endpoint = "", region, credentials } = deployment.client;
   const environment = [
     commandLine`AWS_ENDPOINT_URL=${endpoint}`,
     commandLine`AWS_REGION=${region}`,
@@ -95,4 +86,10 @@ function onThisMachine(fix: string, { client }: Pick<Deployment, "client">): str
     commandLine`AWS_SECRET_ACCESS_KEY=${credentials?.secretAccessKey ?? ""}`,
   ];
   return [...environment, fix].join(" ");
+}
+
+function withFlags(fix: string, options: DeploymentOptions): string {
+  const flags = deploymentFlags(options);
+  if (flags.length === 0) return fix;
+  return fix.replace(/( < token\.txt)?$/, (input) => commandLine` ${flags}` + input);
 }

@@ -45,13 +45,8 @@ async function checkKey({ account, stage }: Plan, keyArn: string): Promise<Found
   try {
     const { KeyMetadata } = await account.clients.kms.send(new DescribeKeyCommand({ KeyId: keyArn }));
     const { KeyState = "unknown", KeySpec = "unknown" } = KeyMetadata ?? {};
-    if (KeyState !== "Enabled") {
-      return {
-        what: `The key ${keyArn} is ${KeyState}.`,
-        why,
-        fix: commandLine`aws kms enable-key --key-id ${keyArn}`,
-      };
-    }
+    const enable = commandLine`aws kms enable-key --key-id ${keyArn}`;
+    if (KeyState !== "Enabled") return { what: `The key ${keyArn} is ${KeyState}.`, why, fix: enable };
     if (KeySpec === "SYMMETRIC_DEFAULT") return [];
     return [{ what: `The key ${keyArn} is ${KeySpec}, and a symmetric one is needed.`, why, fix }];
   } catch (error) {
@@ -93,7 +88,7 @@ export function parsePolicy(text: string | undefined): readonly Statement[] {
   return listOf(Statement)
     .filter(isFields)
     .filter(({ Effect }) => Effect === "Allow")
-    .map(({ Principal, Action }) => ({ principals: principalsOf(Principal), actions: textsOf(Action) }));
+    .map(({ Principal, Action }) => ({ principals: textsOf(Principal), actions: textsOf(Action) }));
 }
 
 /** Whether a policy allows an action to a principal, under whatever condition. */
@@ -111,11 +106,9 @@ function matches(pattern: string, action: string): boolean {
   return new RegExp(`^${parts.join(".*")}$`, "i").test(action.replace(/\*$/, ""));
 }
 
-function principalsOf(principal: unknown): readonly string[] {
-  return isFields(principal) ? Object.values(principal).flatMap(textsOf) : textsOf(principal);
-}
-
+/** The texts of a value, a list, or an object of such. */
 function textsOf(value: unknown): readonly string[] {
+  if (isFields(value)) return Object.values(value).flatMap(textsOf);
   return listOf(value).filter((each) => typeof each === "string");
 }
 

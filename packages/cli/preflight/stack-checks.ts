@@ -1,6 +1,5 @@
 import {
   type CloudFormationClient,
-  CloudFormationServiceException,
   DescribeStacksCommand,
   paginateListExports,
   type Stack,
@@ -12,8 +11,9 @@ import { type Fields, isFields } from "../../../domain/core/parse.ts";
 import { hasFunctionUrls, unsupportedPartition } from "../../../domain/core/regions.ts";
 import { webhookKinds } from "../../../domain/event/events.ts";
 import { registrationExportName, selectedBaseUrl, unpackSettings } from "../../../lib/settings/settings.ts";
+import { isGone } from "../core/command-error.ts";
 import { commandLine } from "../core/text.ts";
-import type { Finding, Found, Plan, PreflightCheck } from "./account.ts";
+import type { Finding, Found, PreflightCheck } from "./account.ts";
 
 /** The bootstrap version that CDK requires for assets (aws-cdk-lib, MIN_BOOTSTRAP_STACK_VERSION). */
 const neededBootstrap = 6;
@@ -23,11 +23,7 @@ export async function findStack(client: CloudFormationClient, name: string): Pro
   try {
     return (await client.send(new DescribeStacksCommand({ StackName: name }))).Stacks?.[0];
   } catch (error) {
-    const isMissing =
-      error instanceof CloudFormationServiceException &&
-      error.name === "ValidationError" &&
-      error.message.includes("does not exist");
-    if (isMissing) return undefined;
+    if (isGone(error)) return undefined;
     throw error;
   }
 }
@@ -98,23 +94,25 @@ function checkStack(stack: Stack, stackName: string): Found {
 
 export const registrationCheck: PreflightCheck = {
   name: "registrations of other stages",
-  examine: async (plan) => (plan.settings.register.enabled ? findOtherRegistration(plan) : []),
+  examine: async ({ account, settings, stackName, stage }) => {
+    if (!settings.register.enabled) return [];
+    const wanted = registrationExportName(selectedBaseUrl(settings.provider));
+    for await (const { Exports = [] } of paginateListExports(
+      { client: account.clients.cloudFormation },
+      {},
+    )) {
+      const taken = Exports.find(({ Name }) => Name === wanted);
+      const other = taken?.ExportingStackId?.split("/")[1];
+      if (other === undefined || other === stackName) continue;
+      return {
+        what: `The stack ${other} registers its webhooks with ${taken?.Value ?? "the same provider"} already.`,
+        why: `CloudFormation refuses the export ${wanted} a second time: the deployment fails and is rolled back.`,
+        fix: `set register.enabled to false in stages/${stage}.json, or deploy ${other} with it first`,
+      };
+    }
+    return [];
+  },
 };
-
-async function findOtherRegistration({ account, settings, stackName, stage }: Plan): Promise<Found> {
-  const wanted = registrationExportName(selectedBaseUrl(settings.provider));
-  for await (const { Exports = [] } of paginateListExports({ client: account.clients.cloudFormation }, {})) {
-    const taken = Exports.find(({ Name }) => Name === wanted);
-    const other = taken?.ExportingStackId?.split("/")[1];
-    if (other === undefined || other === stackName) continue;
-    return {
-      what: `The stack ${other} registers its webhooks with ${taken?.Value ?? "the same provider"} already.`,
-      why: `CloudFormation refuses the export ${wanted} a second time: the deployment fails and is rolled back.`,
-      fix: `set register.enabled to false in stages/${stage}.json, or deploy ${other} with it first`,
-    };
-  }
-  return [];
-}
 
 /** Checks that settings with ARNs name resources in the stage's region. */
 export const placeCheck: PreflightCheck = {
