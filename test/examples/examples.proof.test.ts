@@ -104,7 +104,7 @@ describe("the examples, installed once from the packages' files in a folder else
       run(source, join(folder, "two-providers"), [...subscribers, ...flags]);
     expect(await listed("--pipeline", "Benefits")).toContain("BenefitsSubscriberBillingQueue");
     expect(await listed("--stage", "payroll-local")).toContain("PayrollSubscriberBillingQueue");
-    await expect(listed()).rejects.toThrow(/Choose one with --pipeline and its name/);
+    await expect(listed()).rejects.toThrow(/Choose one with:\n.* --pipeline /);
     // Each pipeline has its own history, from its functions' logs.
     const history = ["events", "list", "--since", "1h", "--json", "--pipeline", "Benefits"];
     const events = await run(source, join(folder, "two-providers"), [...npx, ...history]);

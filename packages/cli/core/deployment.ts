@@ -54,7 +54,7 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
   if (outputs !== undefined) {
     if (wanted !== undefined) throw CommandError.usage("--outputs and --local exclude each other: give one.");
     const all = readOutputsFile(outputs);
-    const chosen = choose(all, options, `The file ${outputs}`);
+    const chosen = choose(all, options, `in ${outputs}`);
     const place = placeOf(chosen.outputs, outputs);
     if (!hasOwnEndpoint(process.env)) checkAddresses(chosen.outputs, place, outputs);
     return deploymentOf(chosen, all, { region: place.region });
@@ -65,52 +65,44 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
       "No system runs on this machine, and no deployment is named. Name one in AWS with --outputs outputs.json, which\n" +
         "npx cdk deploy -c stage=NAME --outputs-file outputs.json writes, or start one here: npm start",
     );
-  const found = running.filter(
-    (system) => isMeant(system, options) && (wanted === undefined || isWanted(system.local, wanted)),
-  );
-  const [system, other] = found;
-  if (system === undefined) throw noSuchSystem(options, running);
-  if (other !== undefined) throw severalSystems(found);
+  const system = choose(running, options, "on this machine");
   const { region, endpoint, credentials, local } = system;
   const beside = running.filter((each) => each.local.pid === local.pid);
   return { ...deploymentOf(system, beside, { region, endpoint, credentials }), local };
 }
 
-function isWanted({ ports, directory }: LocalPlace, wanted: string): boolean {
-  return /^\d+$/.test(wanted) ? ports.includes(Number(wanted)) : directory === resolve(wanted);
+type Candidate = DeployedPipeline & { readonly local?: LocalPlace };
+
+/** The only one that the options select. @throws CommandError listing the flags that select each */
+function choose<One extends Candidate>(
+  all: readonly One[],
+  { outputs: _, ...options }: DeploymentOptions,
+  where: string,
+): One {
+  const found = all.filter((one) => isMeant(one, options) && isAt(one.local, options.local));
+  const [chosen, other] = found;
+  if (chosen !== undefined && other === undefined) return chosen;
+  const problem =
+    chosen === undefined
+      ? `No pipeline ${where} matches ${deploymentFlags(options).join(" ")}.`
+      : `Several pipelines are ${where}.`;
+  const lines = (chosen === undefined ? all : found).map((one) => `  ${flagsOf(one)}`);
+  throw CommandError.noDeployment([`${problem} Choose one with:`, ...lines].join("\n"));
 }
 
-function noSuchSystem(
-  { stage, pipeline, local }: DeploymentOptions,
-  running: readonly RunningSystem[],
-): CommandError {
-  const wanted = [
-    ...(stage === undefined ? [] : [`of the stage ${stage}`]),
-    ...(pipeline === undefined ? [] : [`with the pipeline ${pipeline}`]),
-    ...(local === undefined ? [] : [/^\d+$/.test(local) ? `at the port ${local}` : `of the folder ${local}`]),
-  ].join(" ");
-  return CommandError.noDeployment(
-    `No system ${wanted} runs on this machine. Running:\n${systemLines(running)}`,
-  );
+function isAt(place: LocalPlace | undefined, wanted: string | undefined): boolean {
+  if (wanted === undefined) return true;
+  return /^\d+$/.test(wanted)
+    ? place?.ports.includes(Number(wanted)) === true
+    : place?.directory === resolve(wanted);
 }
 
-function severalSystems(running: readonly RunningSystem[]): CommandError {
-  const flags = running.every(({ endpoint }) => endpoint === running[0]?.endpoint)
-    ? "--pipeline and its name"
-    : "--local and its port";
-  return CommandError.noDeployment(
-    `Several systems run on this machine. Choose one with ${flags}, as here:\n${systemLines(running)}`,
-  );
-}
-
-function systemLines(running: readonly RunningSystem[]): string {
-  return running
-    .map(({ stage, id, local: { pid, ports, directory } }) => {
-      const where = directory === undefined ? "" : `, started in ${directory}`;
-      const part = id === "" ? "" : commandLine` --pipeline ${id}`;
-      return `  --local ${ports[0] ?? ""}${part}    stage ${stage}, process ${pid}${where}`;
-    })
-    .join("\n");
+function flagsOf({ stage, stack, id, local }: Candidate): string {
+  const pipeline = id === "" ? "" : commandLine` --pipeline ${nameOf({ stack, id })}`;
+  if (local === undefined) return commandLine`--stage ${stage}` + pipeline;
+  const { pid, ports, directory } = local;
+  const started = directory === undefined ? "" : `, started in ${directory}`;
+  return `--local ${ports[0] ?? ""}${pipeline}    stage ${stage}, process ${pid}${started}`;
 }
 
 /** @param all pipelines that may be in the same stack */
@@ -137,29 +129,6 @@ function deploymentOf(
     },
     optionalOutput: (name) => outputs[name],
   };
-}
-
-function choose(
-  candidates: readonly DeployedPipeline[],
-  options: Pick<DeploymentOptions, "stage" | "pipeline">,
-  where: string,
-): DeployedPipeline {
-  const { stage, pipeline } = options;
-  const [only, other] = candidates.filter((one) => isMeant(one, options));
-  if (only !== undefined && other === undefined) return only;
-  const isByStage = new Set(candidates.map((one) => one.stage)).size === candidates.length;
-  const there = candidates.map(isByStage ? (one) => one.stage : nameOf).join(", ");
-  if (only !== undefined) {
-    const what = isByStage ? "stages" : "pipelines";
-    const flag = isByStage ? "--stage" : "--pipeline";
-    throw CommandError.noDeployment(`${where} has several ${what}: ${there}. Choose one with ${flag}.`);
-  }
-  const wanted = [
-    ...(stage === undefined ? [] : [`stage ${stage}`]),
-    ...(pipeline === undefined ? [] : [`pipeline ${pipeline}`]),
-  ].join(" with the ");
-  const known = pipeline === undefined ? there : candidates.map(nameOf).join(", ");
-  throw CommandError.noDeployment(`${where} has no ${wanted}. It has: ${known}.`);
 }
 
 function readOutputsFile(file: string): readonly DeployedPipeline[] {

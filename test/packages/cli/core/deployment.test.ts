@@ -64,7 +64,7 @@ describe("the deployment on this machine", () => {
     running("income-events-other", process.pid, 5566);
     expect(findDeployment({ stage: "other" }, directory).stage).toBe("other");
     expect(() => findDeployment({ stage: "prod" }, directory)).toThrow(
-      /^No system of the stage prod runs on this machine. Running:\n {2}--local 4566 {4}stage local, process/,
+      /^No pipeline on this machine matches --stage prod. Choose one with:\n {2}--local 4566 {4}stage local, process/,
     );
   });
 
@@ -72,15 +72,15 @@ describe("the deployment on this machine", () => {
     running("income-events-local");
     running("income-events-local", process.pid, 5566);
     const message = messageOf(() => findDeployment({}, directory));
-    expect(message).toContain("Choose one with --local");
+    expect(message).toMatch(/^Several pipelines are on this machine. Choose one with:\n {2}--local/);
     for (const port of [4566, 5566]) {
       const endpoint = `http://127.0.0.1:${port}`;
       expect(message).toContain(`--local ${port}    stage local`);
       expect(findDeployment({ local: String(port) }, directory).client.endpoint).toBe(endpoint);
       expect(findDeployment({ local: `/home/${port}` }, directory).client.endpoint).toBe(endpoint);
     }
-    expect(() => findDeployment({ local: "1" }, directory)).toThrow("No system at the port 1 runs");
-    expect(() => findDeployment({ local: "/home" }, directory)).toThrow("No system of the folder /home runs");
+    expect(() => findDeployment({ local: "1" }, directory)).toThrow("matches --local 1.");
+    expect(() => findDeployment({ local: "/home" }, directory)).toThrow("matches --local /home.");
   });
 
   it("may be missing, even if nothing ever ran: reported with the remedy and its own exit code", () => {
@@ -132,7 +132,9 @@ describe("a deployment in AWS", () => {
     expect(() => output("TestUsersQueueUrl")).toThrow(
       "The stack Lending has no output PayrollTestUsersQueueUrl",
     );
-    expect(() => findDeployment({ outputs }, directory)).toThrow(" has several stages: ");
+    expect(() => findDeployment({ outputs }, directory)).toThrow(
+      /^Several .*:\n {2}--stage prod --pipeline Lending-Payroll\n {2}--stage test --pipeline /,
+    );
   });
 
   it("is named by --pipeline if a stage has several: the message lists them", () => {
@@ -140,17 +142,17 @@ describe("a deployment in AWS", () => {
     const named = { PayrollStage: "prod", BenefitsStage: "prod" };
     const outputs = outputsFile({ Lending: { ...own("Payroll"), ...own("Benefits"), ...named } });
     expect(() => findDeployment({ outputs, stage: "prod" }, directory)).toThrow(
-      /^The file .* has several pipelines: Lending-Benefits, Lending-Payroll. Choose one with --pipeline\.$/,
+      /^Several .*:\n {2}--stage prod --pipeline Lending-Benefits\n {2}--stage prod --pipeline Lending-Payroll$/,
     );
     expect(() => findDeployment({ outputs, pipeline: "Lost" }, directory)).toThrow(
-      /^The file .* has no pipeline Lost\. It has: Lending-Benefits, Lending-Payroll\.$/,
+      /^No pipeline in .* matches --pipeline Lost\. Choose one with:\n.*Lending-Benefits\n.*Lending-Payroll$/,
     );
   });
 
   it("has another stage than the one named: nothing is chosen in its place", () => {
     const options = { stage: "dev", outputs: outputsFile(stacks) };
     expect(() => findDeployment(options, directory)).toThrow(
-      /^The file .* has no stage dev\. It has: prod\./,
+      /^No pipeline in .* matches --stage dev\. Choose one with:\n {2}--stage prod$/,
     );
   });
 

@@ -100,7 +100,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
   it("if there is no such stage, naming the existing one", async () => {
     expect(await run([...outputs, "--stage", "other"], credentials())).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/has no stage other\. It has: failures\./),
+      stderr: expect.stringMatching(/matches --stage other\. Choose one with:\n {2}--stage failures$/m),
     });
     expect(aws.calls).toEqual([]);
   });
