@@ -28,7 +28,7 @@ export function addTo(program: Command): void {
       "npx income-events audit list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    who viewed or changed this user",
     ],
     run: async (operation, flags) => {
-      const act = choiceFlag("--act", flags.act, operatorActs);
+      const wanted = choiceFlag("--act", flags.act, operatorActs);
       const since = sinceFlag(flags.since, new Date());
       const limit = countFlag("--limit", flags.limit);
       const about = subjectFlag(flags);
@@ -36,7 +36,8 @@ export function addTo(program: Command): void {
       const acts: OperatorAct[] = [];
       for await (const each of auditTrailOf(operation).list(since)) {
         const isWanted =
-          (act === undefined || each.act === act) && (subject === undefined || each.subject === subject);
+          (wanted === undefined || each.act === wanted) &&
+          (subject === undefined || each.subject === subject);
         if (isWanted && acts.push(each) === limit) break;
       }
       if (acts.length === 0 && about !== undefined && isBeginningOfId(about.id)) throw unknownSubject(about);
@@ -45,7 +46,10 @@ export function addTo(program: Command): void {
         { stage: operation.deployment.stage, acts },
         tableText(
           ["AT", "WHO", "ACT", "TARGET", "ABOUT", "COUNT", "OUTCOME", ...(hasReasons ? ["REASON"] : [])],
-          acts.map((each) => rowOf(each, hasReasons)),
+          acts.map(({ at, who, act, target, subject, count, outcome, reason }) => {
+            const row = [at, who, act, target, subject?.slice(0, shownOfDigest), count, outcome];
+            return hasReasons ? [...row, reason] : row;
+          }),
           "No actions found.",
         ),
       );
@@ -58,11 +62,3 @@ export function addTo(program: Command): void {
 
 /** Long enough to show that two actions concern the same person. */
 const shownOfDigest = 8;
-
-function rowOf(
-  { at, who, act, target, subject, count, outcome, reason }: OperatorAct,
-  hasReasons: boolean,
-): readonly (string | number | undefined)[] {
-  const row = [at, who, act, target, subject?.slice(0, shownOfDigest), count, outcome];
-  return hasReasons ? [...row, reason] : row;
-}

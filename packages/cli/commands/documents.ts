@@ -8,7 +8,14 @@ import { parseVersion, type VersionWanted } from "../../../domain/read/route.ts"
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { countFlag, type SubjectFlags, subjectArgument, subjectFlag, timestampFlag } from "../core/flags.ts";
+import {
+  countFlag,
+  type SubjectFlags,
+  subjectArgument,
+  subjectFlag,
+  type TextFlags,
+  timestampFlag,
+} from "../core/flags.ts";
 import { awaitInterruption } from "../core/interruption.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { shownJson } from "../core/shown-json.ts";
@@ -110,12 +117,8 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
   );
 }
 
-export type DocumentFlags = {
-  readonly dates?: string;
-  readonly ofVersion?: string;
-  readonly asOf?: string;
+export type DocumentFlags = TextFlags<"dates" | "ofVersion" | "asOf" | "to"> & {
   readonly reveal?: boolean;
-  readonly to?: string;
   readonly changes?: boolean;
 };
 

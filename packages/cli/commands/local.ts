@@ -53,7 +53,12 @@ export function addTo(program: Command): void {
 async function run({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
   const target = parseTarget(flags.to);
   const { name, queueUrl } = chooseSubscriber(deployment, flags.subscriber);
-  if (!isForDevelopers(name) && name === flags.subscriber) await terminal.confirm(consequence(name));
+  const isForDevelopers = name === ownSubscriber || name.startsWith(`${ownSubscriber}-`);
+  if (!isForDevelopers && name === flags.subscriber)
+    await terminal.confirm(
+      `This takes messages from the queue of the subscriber ${name}, and its own reader misses them: each is deleted once your\n` +
+        `program answers. To get copies instead, add a subscriber named ${ownSubscriber} to the stage's settings.`,
+    );
   using interruption = awaitInterruption();
   const { signal } = interruption;
   const { waiting, retentionSeconds } = await queueDepth(clients.sqs, queueUrl);
@@ -77,10 +82,6 @@ async function run({ deployment, clients, terminal }: Operation, flags: Flags): 
   );
 }
 
-function isForDevelopers(name: string): boolean {
-  return name === ownSubscriber || name.startsWith(`${ownSubscriber}-`);
-}
-
 function chooseSubscriber(deployment: Operation["deployment"], name: string): SubscriberQueue {
   const all = subscriberQueues(deployment);
   if (name !== ownSubscriber || all.some((each) => each.name === name))
@@ -92,12 +93,5 @@ function chooseSubscriber(deployment: Operation["deployment"], name: string): Su
     `The stage ${deployment.stage} has no subscriber named ${ownSubscriber}. Add one to its settings and deploy:\n` +
       `  "subscribers": [{ "name": "${ownSubscriber}" }, …]\n` +
       "Or choose one with --subscriber: its messages are then taken from its queue.",
-  );
-}
-
-function consequence(name: string): string {
-  return (
-    `This takes messages from the queue of the subscriber ${name}, and its own reader misses them: each is deleted once your\n` +
-    `program answers. To get copies instead, add a subscriber named ${ownSubscriber} to the stage's settings.`
   );
 }

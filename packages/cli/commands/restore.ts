@@ -27,7 +27,10 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
   if (source === table)
     throw CommandError.usage("That is the stage's own table. Name the one that a backup was restored into.");
   const erased = await readErasureLog(clients.s3, deployment.output("ErasureLogBucketName"));
-  await terminal.confirm(consequences(source, stage));
+  await terminal.confirm(
+    `This copies the items that the table of the stage ${stage} lacks from ${source}, which is read twice. Subscribers get\n` +
+      "messages again, with the same ids, and the data of connected accounts is fetched again, within the provider's rate limit.",
+  );
   const act = { act: "restore", target: source } as const;
   const restored = await audited(
     operation,
@@ -44,13 +47,6 @@ async function restoreFrom(operation: Operation, source: string): Promise<void> 
       `${restored.erased.length} users and accounts who were erased since.\nDelete the table ${source} when you no longer need it: it holds personal data that does not expire.`,
   );
   failWhileOpen(erasures);
-}
-
-function consequences(source: string, stage: string): string {
-  return (
-    `This copies the items that the table of the stage ${stage} lacks from ${source}, which is read twice. Subscribers get\n` +
-    "messages again, with the same ids, and the data of connected accounts is fetched again, within the provider's rate limit."
-  );
 }
 
 /** Concurrent writes. */

@@ -14,11 +14,7 @@ import {
   rotateSigning,
 } from "../provider/rotation.ts";
 
-type Flags = {
-  readonly revokeNow?: boolean;
-  readonly signing?: boolean;
-  readonly removeSigning?: boolean;
-};
+type Flags = { readonly [Name in "revokeNow" | "signing" | "removeSigning"]?: boolean };
 
 /** Longer than any signing key; a larger file is a mistake. */
 const maxKeyBytes = 4_096;
@@ -61,7 +57,11 @@ async function rotate(operation: Operation, flags: Flags): Promise<void> {
   if (signing || removes)
     return run("signing", () => (removes ? endSigning(ports, operation) : setSigning(ports, operation)));
   if (revokeNow) {
-    await terminal.confirm(consequences(stage));
+    await terminal.confirm(
+      `This revokes the webhook secret of the stage ${stage}. Deliveries that carry it are refused as soon as the\n` +
+        "receivers read the secret again, and so are the provider's retries of them: the reconciliation finds what was\n" +
+        "missed. For the same short while some receivers refuse the new value; the provider tries those again.",
+    );
     await run("revoke", () => revokeSecret(ports));
     const text = `The stage ${stage} has a new secret. The old one is revoked.`;
     return terminal.result({ stage, done: "revoked" }, text);
@@ -113,12 +113,4 @@ function parseTimes(output: string): RotationPorts["times"] {
     propagationSeconds: numberOf(fields, "propagationSeconds"),
     overlapSeconds: numberOf(fields, "overlapSeconds"),
   };
-}
-
-function consequences(stage: string): string {
-  return (
-    `This revokes the webhook secret of the stage ${stage}. Deliveries that carry it are refused as soon as the\n` +
-    "receivers read the secret again, and so are the provider's retries of them: the reconciliation finds what was\n" +
-    "missed. For the same short while some receivers refuse the new value; the provider tries those again."
-  );
 }

@@ -40,24 +40,18 @@ export function statusText(
 }
 
 export function queuesText(queues: readonly QueueStatus[], now: Date): string {
-  return tableText(
-    ["queue", "waiting", "in flight", "oldest", "dead letters", "oldest dead", "last event"],
-    queues.map((queue) => queueRow(queue, now)),
-  );
-}
-
-function queueRow(queue: QueueStatus, now: Date): readonly (string | number | undefined)[] {
-  const { name, waiting, inFlight, oldestSeconds, deadLetters, oldestDeadLetterSeconds, lastSentAt } = queue;
-  const isKind = webhookKinds.some((kind) => kind === name);
-  return [
-    name,
-    waiting,
-    inFlight,
-    ageText(waiting + inFlight, oldestSeconds),
-    deadLetters,
-    ageText(deadLetters, oldestDeadLetterSeconds),
-    isKind ? lastSentText(lastSentAt, now) : readerText(queue),
-  ];
+  const kinds: readonly string[] = webhookKinds;
+  const rows = queues.map((queue) => {
+    const { name, waiting, inFlight, oldestSeconds, deadLetters, oldestDeadLetterSeconds, lastSentAt } =
+      queue;
+    return [
+      ...[name, waiting, inFlight, ageText(waiting + inFlight, oldestSeconds)],
+      ...[deadLetters, ageText(deadLetters, oldestDeadLetterSeconds)],
+      kinds.includes(name) ? lastSentText(lastSentAt, now) : readerText(queue),
+    ];
+  });
+  const head = ["queue", "waiting", "in flight", "oldest", "dead letters", "oldest dead", "last event"];
+  return tableText(head, rows);
 }
 
 export function readerText({ neverRead }: QueueStatus): string | undefined {
