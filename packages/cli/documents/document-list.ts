@@ -184,7 +184,8 @@ function historyOf(newest: Document, all: readonly ListedDocument[]) {
     ...present({ dates: range && `${range.start}..${range.end}` }),
     versions: newestFirst(versions).map(({ document: { announced = 0, size }, supersededAt }) => ({
       ...{ version: String(announced), observedAt: isoTime(announced) },
-      ...present({ bytes: size, supersededAt: supersededAt && isoTime(supersededAt) }),
+      ...present({ bytes: size }),
+      ...(supersededAt !== undefined && { supersededAt: isoTime(supersededAt) }),
     })),
   };
 }
