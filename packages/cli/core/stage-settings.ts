@@ -24,7 +24,8 @@ export function addStageFlags(command: Command, what: string, defaultStage: stri
 
 /** The settings of a stage, deployed or not. @throws CommandError if they are invalid */
 export function readStageSettings(stage: string, file?: string): Settings {
-  return checked(() => loadSettings(stage, stagesDirectory, file));
+  const path = fileOf(stage, file);
+  return checked(() => loadSettings(stage, stagesDirectory, path));
 }
 
 /** @throws CommandError naming each invalid setting and its remedy */
@@ -41,17 +42,20 @@ export type StageMapping = Readonly<Record<WebhookKind, KindMapping>>;
 
 /** The mapping of a stage, or of a settings file, as it would be deployed. @throws CommandError */
 export function readStageMapping(stage: string, settings: string | undefined): StageMapping {
-  const file = settings ?? join(stagesDirectory, `${stage}.json`);
-  if (!existsSync(file)) {
-    const known = readdirSync(stagesDirectory).filter((name) => name.endsWith(".json"));
-    const names = known.map((name) => name.replace(/\.json$/, "")).join(", ");
-    throw CommandError.usage(
-      `${relative(".", file)} not found. Name a stage (${names}) with --stage, or a file with --settings.`,
-    );
-  }
+  const file = fileOf(stage, settings);
   return checkMapping(
     checked(() => readSettings(stage, file)),
     file,
+  );
+}
+
+/** @throws CommandError naming the stages that there are */
+function fileOf(stage: string, file = join(stagesDirectory, `${stage}.json`)): string {
+  if (existsSync(file)) return file;
+  const known = existsSync(stagesDirectory) ? readdirSync(stagesDirectory) : [];
+  const names = known.flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []).join(", ") || "none here";
+  throw CommandError.usage(
+    `${relative(".", file)} not found. Name a stage (${names}) with --stage, or a file with --settings.`,
   );
 }
 
