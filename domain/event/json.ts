@@ -90,6 +90,7 @@ export function* membersOf(
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
     const end = endOfValue(text, start);
     yield { name, value: { start, end } };
+    // After a comma comes the next name; after the closing brace, no string can follow.
     at = skipSpace(text, skipSpace(text, end) + 1);
   }
 }
