@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { alarmsWithoutScenario, entryOf, type Outcome, runScenarios } from "../../proof/alarms/run.ts";
-import { alarmSettings } from "../../proof/alarms/scenario.ts";
-import { scenarios } from "../../proof/alarms/scenarios.ts";
-import { type ScriptedStack, startScriptedStack } from "../../proof/support/scripted-stack.ts";
 import { fastEngine } from "../support/engines.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
+import { type ScriptedStack, startScriptedStack } from "../support/scripted-stack.ts";
 import { shareOfTier } from "../support/share-of-tier.ts";
+import { alarmsWithoutScenario, entryOf, type Outcome, runScenarios } from "./alarms/run.ts";
+import { alarmSettings } from "./alarms/scenario.ts";
+import { scenarios } from "./alarms/scenarios.ts";
 
 /** One scenario of each kind: a dead letter, webhooks, a function that fails, the token. */
 const quick = ["fetching-dead-letters", "webhooks-refused", "events-dead-letters", "token-missing"];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { fastEngine } from "../support/engines.ts";
+import type { ProductAssembly } from "../support/product-assembly.ts";
 import { runProgram } from "../support/program.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
-import type { ProviderAnswer } from "../../proof/support/test-provider.ts";
 import { originsOfCodes } from "../../scripts/documents/logs-page.ts";
 import { eventually } from "../support/eventually.ts";
+import type { ProviderAnswer } from "../support/test-provider.ts";
 import {
   answers,
   archivedReasons,

@@ -6,8 +6,8 @@ import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { readTable } from "../../proof/scenario/snapshot.ts";
-import { startTestProvider } from "../../proof/support/test-provider.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { startTestProvider } from "../support/test-provider.ts";
 import { registerAtProvider, webhookSecretOf } from "../support/webhooks.ts";
 
 const reader = {

@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answerInputs, webhookInputs } from "../../proof/field/inputs.ts";
-import { readAround, sendWebhooks, startField } from "../../proof/field/run.ts";
-import type { ScriptedStack } from "../../proof/support/scripted-stack.ts";
 import { fastEngine } from "../support/engines.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
+import type { ScriptedStack } from "../support/scripted-stack.ts";
+import { answerInputs, webhookInputs } from "./field/inputs.ts";
+import { readAround, sendWebhooks, startField } from "./field/run.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures/field");
 

@@ -3,10 +3,10 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { requestOfQueues, requestsAtRest } from "../../proof/bench/price/idle.ts";
-import { makeToken } from "../../proof/support/scripted-stack.ts";
-import { startTestProvider } from "../../proof/support/test-provider.ts";
 import { fastEngine } from "../support/engines.ts";
 import { synthesizeProduct } from "../support/running-product.ts";
+import { makeToken } from "../support/scripted-stack.ts";
+import { startTestProvider } from "../support/test-provider.ts";
 
 const topicArn = "arn:aws:sns:eu-central-1:000000000000:on-call";
 const minute = 60_000;

@@ -3,9 +3,9 @@ import { setImmediate } from "node:timers/promises";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { synthesizeProduct } from "../../proof/support/product-assembly.ts";
 import { signedFetch } from "../../proof/support/signed-fetch.ts";
 import { fastEngine } from "../support/engines.ts";
+import { synthesizeProduct } from "../support/product-assembly.ts";
 import { storeIncome } from "../support/stored-content.ts";
 
 describe("a read of a document", () => {

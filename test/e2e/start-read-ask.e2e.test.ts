@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { identify } from "../../domain/event/envelope.ts";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { readItems, readTable } from "../../proof/scenario/snapshot.ts";
-import { startTestProvider } from "../../proof/support/test-provider.ts";
 import { eventually, waitUntilIdle } from "../support/eventually.ts";
 import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { contentIn } from "../support/stored-content.ts";
+import { startTestProvider } from "../support/test-provider.ts";
 import {
   endpointEvent,
   linesWith,

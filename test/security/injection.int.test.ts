@@ -4,10 +4,10 @@ import { failureOf } from "../../domain/core/failures.ts";
 import { fillPath } from "../../domain/fetch/provider-settings.ts";
 import { log } from "../../functions/runtime/log.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
-import { startTestProvider, type TestProvider } from "../../proof/support/test-provider.ts";
 import { consumerWith } from "../functions/support/consumer-fixture.ts";
 import { context, httpEvent, sqsEvent } from "../functions/support/lambda.ts";
 import { receiverWith } from "../functions/support/receiver-fixture.ts";
+import { startTestProvider, type TestProvider } from "../support/test-provider.ts";
 import { places } from "./places.ts";
 
 /** Characters that start a new line somewhere: in a log, a terminal, a header, a page. */

@@ -8,7 +8,7 @@ import {
 } from "../../adapters/provider/provider-api.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { parseSettings, SettingsError } from "../../lib/settings/settings.ts";
-import { startTestProvider, type TestProvider } from "../../proof/support/test-provider.ts";
+import { startTestProvider, type TestProvider } from "../support/test-provider.ts";
 
 const get = { method: "GET", path: "/api/v0.4/users" } as const;
 const limits = {

@@ -4,8 +4,8 @@ import { type Progress, type System, startSystem } from "@income-events/local-st
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
 import { inject } from "vitest";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
-import { ProductAssembly } from "../../proof/support/product-assembly.ts";
 import { fastEngine, shortPollMs } from "./engines.ts";
+import { ProductAssembly } from "./product-assembly.ts";
 
 /** The synthesized product, running with a sandbox. */
 export type RunningProduct = AsyncDisposable & { readonly system: System };
@@ -51,7 +51,7 @@ export async function startProduct(
 }
 
 /**
- * Synthesizes the product as `synthesizeProduct` of proof/support/product-assembly.ts does, but once for all files
+ * Synthesizes the product as `synthesizeProduct` of product-assembly.ts does, but once for all files
  * of the run.
  * @param changes settings that replace the stage's, by group; a stage without a file uses the settings of
  * `local`

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { startTestProvider } from "../../proof/support/test-provider.ts";
+import { startTestProvider } from "./test-provider.ts";
 
 /** A service's answer, byte for byte. */
 export type WireAnswer = { readonly status?: number; readonly type?: string; readonly body: string };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { FailureError, failureOf } from "../../../domain/core/failures.ts";
-import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
+import { startTestProvider, type TestProvider } from "../../support/test-provider.ts";
 
 export const noon = new Date("2026-11-21T12:00:00Z");
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { Unauthorized } from "../../../domain/fetch/answer.ts";
-import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
+import { startTestProvider, type TestProvider } from "../../support/test-provider.ts";
 import {
   failureFrom,
   get,

@@ -5,9 +5,9 @@ import type { TokenRefusals } from "../../../adapters/provider/token-refusals.ts
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { Unauthorized } from "../../../domain/fetch/answer.ts";
 import { parseTokenSecret } from "../../../domain/fetch/token.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem } from "../../support/engines.ts";
 import { providerLimits, unlimited } from "../../support/provider-limits.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 import { failureFrom, get, noon } from "./provider-api-fixture.ts";
 
 const [provider, system] = await Promise.all([startTestProvider(), startTestSystem()]);

@@ -3,8 +3,8 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { mayHoldOthers, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { type QueueSearch, searchQueue } from "../../../adapters/sqs/queue-messages.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem } from "../../support/engines.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 
 const system = await startTestSystem();
 afterAll(() => system.close());

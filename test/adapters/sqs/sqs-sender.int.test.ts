@@ -5,8 +5,8 @@ import { batchingWriter } from "../../../adapters/dynamodb/batching.ts";
 import { linkTable } from "../../../adapters/dynamodb/event-table.ts";
 import { batchingSender, type Outgoing, singleSender, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { CountdownLatch } from "../../../functions/fetch/fetcher.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem } from "../../support/engines.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 
 let queueUrl: string;
 

@@ -4,9 +4,9 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { followStream, streamOf } from "../../../adapters/streams/stream-follower.ts";
-import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { describeOnEachTable } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
+import { startTestProvider, type TestProvider } from "../../support/test-provider.ts";
 
 const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" };
 const region = "eu-central-1";

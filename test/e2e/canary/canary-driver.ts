@@ -12,8 +12,8 @@ import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import type { LogCode } from "../../../functions/runtime/log.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { clientsOf, fifoOrder } from "../../../proof/scenario/clients.ts";
-import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { eventually } from "../../support/eventually.ts";
+import type { ProviderAnswer } from "../../support/test-provider.ts";
 import { webhookSecretOf } from "../../support/webhooks.ts";
 import { type CanaryStage, startCanaryStage } from "./canary-stage.ts";
 

@@ -4,13 +4,9 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { startStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
 import { drain, readItems, readObjects, textOfBytes, textOfItem } from "../../../proof/scenario/snapshot.ts";
-import {
-  type ProviderAnswer,
-  type ProviderRequest,
-  startTestProvider,
-} from "../../../proof/support/test-provider.ts";
 import { fastEngine, shortPollMs } from "../../support/engines.ts";
 import { synthesizeProduct } from "../../support/running-product.ts";
+import { type ProviderAnswer, type ProviderRequest, startTestProvider } from "../../support/test-provider.ts";
 
 const mark = "kanarie";
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { clientsOf } from "../../../proof/scenario/clients.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { runProgram } from "../../support/program.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 import type { LookedUpStage } from "./looked-up-stage.ts";
 
 /** Forwarding to a program on this machine. */

@@ -7,9 +7,9 @@ import { z } from "zod";
 import { queueDepth } from "../../../adapters/sqs/queue-metrics.ts";
 import { clientsOf } from "../../../proof/scenario/clients.ts";
 import { readItems, readObjects } from "../../../proof/scenario/snapshot.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { waitUntilIdle } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 
 const report = z.object({
   run: z.string(),

@@ -2,8 +2,8 @@ import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { clientsOf } from "../../../proof/scenario/clients.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { findChromium } from "../../packages/sandbox/browser.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 import { postWebhook } from "../../support/webhooks.ts";
 import {
   authorizationOf,

@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { serviceClock } from "../../../adapters/aws/client.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { messageDigest } from "../../../domain/fetch/document.ts";
-import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
+import type { ProviderAnswer } from "../../support/test-provider.ts";
 import { fetcherFixture, income } from "../support/fetcher-fixture.ts";
 import { provider } from "../support/fetcher-settings.ts";
 

@@ -7,8 +7,8 @@ import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { stateTask } from "../../../domain/fetch/task.ts";
 import { documentAnswer } from "../../../functions/read/document-answer.ts";
-import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
+import type { ProviderAnswer } from "../../support/test-provider.ts";
 import { fetcherFixture, noon } from "../support/fetcher-fixture.ts";
 import { provider, started } from "../support/fetcher-settings.ts";
 

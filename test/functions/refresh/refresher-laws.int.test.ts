@@ -4,10 +4,10 @@ import { decodeJwt, SignJWT } from "jose";
 import { afterAll, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
 import { shareOfTier } from "../../support/share-of-tier.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 import { refresherOf } from "../support/refresher-fixture.ts";
 
 const [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);

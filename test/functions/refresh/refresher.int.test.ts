@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { proposeByHand } from "../../../adapters/secrets/token-secret.ts";
-import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
+import type { ProviderAnswer } from "../../support/test-provider.ts";
 import { hour, refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
 const fixture = refresherFixture();

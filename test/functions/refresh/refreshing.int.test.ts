@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { ProviderAnswer } from "../../../proof/support/test-provider.ts";
+import type { ProviderAnswer } from "../../support/test-provider.ts";
 import { refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
 const fixture = refresherFixture();

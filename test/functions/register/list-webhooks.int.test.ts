@@ -2,8 +2,8 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { listWebhooks } from "../../../functions/register/list-webhooks.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 
 const ownWebhooks: readonly OwnWebhook[] = [
   { name: "users", path: "/users" },

@@ -8,9 +8,9 @@ import { webhookKinds } from "../../../domain/event/events.ts";
 import { parseTokenSecret } from "../../../domain/fetch/token.ts";
 import type { OwnWebhook } from "../../../domain/reconcile/registrations.ts";
 import { registrar } from "../../../functions/register/registrar.ts";
-import { type ProviderAnswer, startTestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem } from "../../support/engines.ts";
 import { providerLimits, unlimited } from "../../support/provider-limits.ts";
+import { type ProviderAnswer, startTestProvider } from "../../support/test-provider.ts";
 import { noRefusals } from "../../support/tokens.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { guardedApi, unguardedApi } from "../../../functions/runtime/provider-client.ts";
-import { startTestProvider } from "../../../proof/support/test-provider.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { systemWithTable } from "../../support/system-with-table.ts";
+import { startTestProvider } from "../../support/test-provider.ts";
 import { provider } from "../support/fetcher-settings.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");

@@ -8,7 +8,7 @@ import { messageDigest } from "../../../domain/fetch/document.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { type DocumentTask, documentTask, writeTask } from "../../../domain/fetch/task.ts";
 import { keptPages } from "../../../functions/fetch/read-pages.ts";
-import { type ProviderAnswer, startTestProvider } from "../../../proof/support/test-provider.ts";
+import { type ProviderAnswer, startTestProvider } from "../../support/test-provider.ts";
 import { fetcherFixture, income, noon } from "./fetcher-fixture.ts";
 import { provider } from "./fetcher-settings.ts";
 import { context, sqsEvent } from "./lambda.ts";

@@ -32,9 +32,9 @@ import type { ReconcilerDependencies } from "../../../functions/reconcile/depend
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { reconciler } from "../../../functions/reconcile/reconciler.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
-import { startTestProvider, type TestProvider } from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { unlimited } from "../../support/provider-limits.ts";
+import { startTestProvider, type TestProvider } from "../../support/test-provider.ts";
 import { noRefusals } from "../../support/tokens.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 import { savedDocuments } from "./saved-documents.ts";

@@ -5,13 +5,9 @@ import { ProviderApi } from "../../../adapters/provider/provider-api.ts";
 import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { type RefresherDependencies, refresher } from "../../../functions/refresh/refresher.ts";
-import {
-  type ProviderAnswer,
-  startTestProvider,
-  type TestProvider,
-} from "../../../proof/support/test-provider.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { providerLimits } from "../../support/provider-limits.ts";
+import { type ProviderAnswer, startTestProvider, type TestProvider } from "../../support/test-provider.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 
 export const hour = 3_600;

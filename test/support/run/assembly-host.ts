@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { closeServer, listen } from "@income-events/local-stack/http-server.ts";
 import type { TestProject } from "vitest/node";
 import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
-import { type ProductAssembly, synthesizeProduct } from "../../../proof/support/product-assembly.ts";
+import { type ProductAssembly, synthesizeProduct } from "../product-assembly.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { isSigned, valueOfKind } from "../../../../domain/core/webhook-secret.ts";
 import { sendWebhook, type WebhookTarget } from "../../../../packages/cli/provider/webhook-sender.ts";
 import { WebhookSender } from "../../../../packages/cli/verify/edge.ts";
-import { startTestProvider, type TestProvider } from "../../../../proof/support/test-provider.ts";
+import { startTestProvider, type TestProvider } from "../../../support/test-provider.ts";
 
 const secret = { current: "the-secret", signing: "the-key" };
 

@@ -6,8 +6,8 @@ import {
   startStreamSource,
 } from "@income-events/local-stack/sources/stream-source.ts";
 import { describe, expect, test } from "vitest";
-import { startTestProvider } from "../../../../proof/support/test-provider.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { startTestProvider } from "../../../support/test-provider.ts";
 import { scripted } from "../lambda/scripted-function.ts";
 import { streamPlan } from "./stream-plan.ts";
 

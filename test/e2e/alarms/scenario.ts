@@ -1,5 +1,5 @@
-import compressed from "../../stages/compressed.json" with { type: "json" };
-import type { ScriptedStack } from "../support/scripted-stack.ts";
+import compressed from "../../../stages/compressed.json" with { type: "json" };
+import type { ScriptedStack } from "../../support/scripted-stack.ts";
 
 /** A condition that raises an alarm. */
 export type Condition = {

@@ -6,11 +6,11 @@ import {
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
 import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
-import { writeDeadline } from "../../domain/readiness/stored-readiness.ts";
-import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
-import { fifoOrder } from "../scenario/clients.ts";
-import type { ScriptedStack } from "../support/scripted-stack.ts";
-import { signedFetch } from "../support/signed-fetch.ts";
+import { writeDeadline } from "../../../domain/readiness/stored-readiness.ts";
+import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { fifoOrder } from "../../../proof/scenario/clients.ts";
+import { signedFetch } from "../../../proof/support/signed-fetch.ts";
+import type { ScriptedStack } from "../../support/scripted-stack.ts";
 import { type AlarmScenario, type Condition, keyRevoked, outOfOrder, times } from "./scenario.ts";
 
 const user = () => ({ action: "create_user", data: { id: randomUUID() } });

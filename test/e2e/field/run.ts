@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
-import { readAllDeadLetters, readBodies } from "../scenario/snapshot.ts";
-import { type ScriptedStack, type StackSource, startScriptedStack } from "../support/scripted-stack.ts";
-import type { ProviderAnswer } from "../support/test-provider.ts";
+import { readAllDeadLetters, readBodies } from "../../../proof/scenario/snapshot.ts";
+import { type ScriptedStack, type StackSource, startScriptedStack } from "../../support/scripted-stack.ts";
+import type { ProviderAnswer } from "../../support/test-provider.ts";
 import { type AnswerInput, bytesOf, webhookInputs } from "./inputs.ts";
 
 const patience = 120_000;

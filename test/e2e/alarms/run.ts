@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
-import type { ScriptedStack } from "../support/scripted-stack.ts";
+import type { ScriptedStack } from "../../support/scripted-stack.ts";
 import type { AlarmScenario } from "./scenario.ts";
 
 export type Outcome = {

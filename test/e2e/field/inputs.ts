@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const directory = join(import.meta.dirname, "../../test/fixtures/field");
+const directory = join(import.meta.dirname, "../../fixtures/field");
 
 /** A webhook to send, byte for byte. */
 export type Sent = {
