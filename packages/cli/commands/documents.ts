@@ -225,7 +225,8 @@ async function exportAll(operation: Operation, flags: ExportFlags): Promise<void
   const ports = {
     ...documentPorts(operation, () => new Date()),
     onScanned,
-    onFile: (name: string, count: number) => terminal.step(`Wrote ${name}: ${counted(count, "document")}.`),
+    onFile: (name: string, count: number) =>
+      terminal.progress(`Wrote ${name}: ${counted(count, "document")}.`),
     signal: interruption.signal,
   };
   const before = directory.state.documents;

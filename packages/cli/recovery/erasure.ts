@@ -70,7 +70,7 @@ async function follow(
     if (report?.isDone || report?.isWaiting) return report;
     const now = report === undefined ? "" : progressText(report, isDryRun);
     if (now !== reported) {
-      terminal.step(now);
+      terminal.progress(now);
       reported = now;
       idle = 0;
     }
