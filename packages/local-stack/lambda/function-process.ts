@@ -75,6 +75,8 @@ export function startFunctionProcess(
     initialized: initialization(child, Math.max(shortestImport, plan.timeoutSeconds)),
     exited,
     kill: () => child.kill("SIGKILL"),
+    /** Whether it was killed, also by its own time-out; it may exit a moment later. */
+    isKilled: () => child.killed,
     /** Measures memory after a garbage collection, while idle; undefined if the process ends instead. */
     measureMemory: () => Promise.race([measured(child), exited.then(() => undefined)]),
     /** Runs one invocation; the process takes one at a time. Never rejects. */

@@ -77,7 +77,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions) {
     const outcome: InvocationOutcome =
       failure === undefined ? await used.invoke(call) : { kind: "failed", error: failure };
     working.delete(used);
-    if (alive.has(used) && failure === undefined) release(used, code);
+    if (failure === undefined && alive.has(used) && !used.isKilled()) release(used, code);
     return limitResponse(outcome);
   };
 

@@ -87,13 +87,18 @@ describe("an invocation", () => {
     await eventually(async () => expect(await answerOf(work.host)).toBe(1));
   });
 
-  test("over its time-out is ended by force", async () => {
-    await using work = await hosted("export const handler = () => { for (;;); };", { timeoutSeconds: 0.2 });
-    expect(await work.host.invoke("{}")).toMatchObject({
+  test("over its time-out is ended by force, and the next one gets a new process", async () => {
+    await using work = await hosted(
+      "let calls = 0; export const handler = (event) => { calls += 1; while (event.loops); return calls; };",
+      { timeoutSeconds: 1 },
+    );
+    expect(await answerOf(work.host)).toBe(1);
+    expect(await work.host.invoke('{"loops":true}')).toMatchObject({
       kind: "failed",
-      error: { errorMessage: expect.stringMatching(/Task timed out after 0\.20 seconds$/) },
+      error: { errorMessage: expect.stringMatching(/Task timed out after 1\.00 seconds$/) },
     });
     expect(work.lines).toEqual([expect.stringContaining("Task timed out")]);
+    expect(await answerOf(work.host)).toBe(1);
   });
 
   test("whose process ends fails with Runtime.ExitError", async () => {
