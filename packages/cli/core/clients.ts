@@ -19,78 +19,46 @@ type Packages = {
 };
 const load: <Name extends keyof Packages>(name: Name) => Packages[Name] = createRequire(import.meta.url);
 
+type Client = { destroy(): void };
+
 /** The AWS clients of one command. Disposing closes their connections, so that the process can exit. */
 export type Clients = ReturnType<typeof createClients>;
 
 /** Loads each client on first use; loading all would take longer than most commands. */
 export function createClients({ client: settings }: { readonly client: Partial<Deployment["client"]> }) {
-  const made: { destroy(): void }[] = [];
-  const once = <T extends { destroy(): void }>(make: () => T) => {
-    let client: T | undefined;
-    return () => {
-      if (client !== undefined) return client;
-      client = make();
-      made.push(client);
+  return onFirstUse({
+    cloudFormation: () => new (load("@aws-sdk/client-cloudformation").CloudFormationClient)(settings),
+    cloudWatch: () => new (load("@aws-sdk/client-cloudwatch").CloudWatchClient)(settings),
+    cloudWatchLogs: () => new (load("@aws-sdk/client-cloudwatch-logs").CloudWatchLogsClient)(settings),
+    dynamodb: () => new (load("@aws-sdk/client-dynamodb").DynamoDBClient)(settings),
+    dynamodbStreams: () => new (load("@aws-sdk/client-dynamodb-streams").DynamoDBStreamsClient)(settings),
+    kms: () => new (load("@aws-sdk/client-kms").KMSClient)(settings),
+    lambda: () => new (load("@aws-sdk/client-lambda").LambdaClient)(settings),
+    s3: () => s3Client(load("@aws-sdk/client-s3").S3Client, settings),
+    secretsManager: () => new (load("@aws-sdk/client-secrets-manager").SecretsManagerClient)(settings),
+    serviceQuotas: () => new (load("@aws-sdk/client-service-quotas").ServiceQuotasClient)(settings),
+    sns: () => new (load("@aws-sdk/client-sns").SNSClient)(settings),
+    sqs: () => new (load("@aws-sdk/client-sqs").SQSClient)(settings),
+    sts: () => new (load("@aws-sdk/client-sts").STSClient)(settings),
+  });
+}
+
+/** Makes each client when it is first read. */
+function onFirstUse<All extends Readonly<Record<string, Client>>>(
+  makers: { readonly [Name in keyof All]: () => All[Name] },
+): Readonly<All> & Disposable {
+  const made = new Map<string, Client>();
+  const getters = Object.entries<() => Client>(makers).map(([name, make]) => {
+    const get = () => {
+      const client = made.get(name) ?? make();
+      made.set(name, client);
       return client;
     };
+    return [name, { enumerable: true, get }] as const;
+  });
+  const dispose = () => {
+    for (const client of made.values()) client.destroy();
   };
-  const cloudFormation = once(
-    () => new (load("@aws-sdk/client-cloudformation").CloudFormationClient)(settings),
-  );
-  const cloudWatch = once(() => new (load("@aws-sdk/client-cloudwatch").CloudWatchClient)(settings));
-  const logs = once(() => new (load("@aws-sdk/client-cloudwatch-logs").CloudWatchLogsClient)(settings));
-  const dynamodb = once(() => new (load("@aws-sdk/client-dynamodb").DynamoDBClient)(settings));
-  const streams = once(() => new (load("@aws-sdk/client-dynamodb-streams").DynamoDBStreamsClient)(settings));
-  const kms = once(() => new (load("@aws-sdk/client-kms").KMSClient)(settings));
-  const lambda = once(() => new (load("@aws-sdk/client-lambda").LambdaClient)(settings));
-  const s3 = once(() => s3Client(load("@aws-sdk/client-s3").S3Client, settings));
-  const secrets = once(() => new (load("@aws-sdk/client-secrets-manager").SecretsManagerClient)(settings));
-  const quotas = once(() => new (load("@aws-sdk/client-service-quotas").ServiceQuotasClient)(settings));
-  const sns = once(() => new (load("@aws-sdk/client-sns").SNSClient)(settings));
-  const sqs = once(() => new (load("@aws-sdk/client-sqs").SQSClient)(settings));
-  const sts = once(() => new (load("@aws-sdk/client-sts").STSClient)(settings));
-  return {
-    get cloudFormation() {
-      return cloudFormation();
-    },
-    get cloudWatch() {
-      return cloudWatch();
-    },
-    get cloudWatchLogs() {
-      return logs();
-    },
-    get dynamodb() {
-      return dynamodb();
-    },
-    get dynamodbStreams() {
-      return streams();
-    },
-    get kms() {
-      return kms();
-    },
-    get lambda() {
-      return lambda();
-    },
-    get s3() {
-      return s3();
-    },
-    get secretsManager() {
-      return secrets();
-    },
-    get serviceQuotas() {
-      return quotas();
-    },
-    get sns() {
-      return sns();
-    },
-    get sqs() {
-      return sqs();
-    },
-    get sts() {
-      return sts();
-    },
-    [Symbol.dispose]: () => {
-      for (const client of made.splice(0)) client.destroy();
-    },
-  };
+  const disposal = { [Symbol.dispose]: { enumerable: true, value: dispose } };
+  return Object.create({}, { ...Object.fromEntries(getters), ...disposal });
 }
