@@ -251,24 +251,18 @@ export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: 
   };
 }
 
+/** The flags of a new replay that select messages and subscribers. */
+const selecting = [
+  ...(["subscriber", "allSubscribers", "user", "account", "companyAccount"] as const),
+  ...(["type", "since", "until", "allTypes"] as const),
+];
+
 /** Resumes an interrupted replay; only its rate can change. @throws CommandError naming the flag */
 export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readonly string[]): ReplayRun {
-  const { rate, subscriber, allSubscribers, user, account, companyAccount, type, since, until, allTypes } =
-    flags;
-  const selecting = {
-    subscriber,
-    allSubscribers,
-    user,
-    account,
-    companyAccount,
-    type,
-    since,
-    until,
-    allTypes,
-  };
-  const given = Object.entries(selecting).find(([, value]) => value !== undefined);
+  const { rate } = flags;
+  const given = selecting.find((name) => flags[name] !== undefined);
   if (given !== undefined) {
-    const flag = given[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const flag = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw CommandError.usage(`--resume continues the earlier selection: leave out --${flag}.`);
   }
   const gone = known.subscribers.find((name) => !names.includes(name));
