@@ -37,18 +37,21 @@ export async function agreeOnScan(
   else terminal.progress(reported);
 }
 
-/** What is found on the pages of a scan. */
+/** What is found on the pages of a scan. @param keep applied after each page to what was found so far */
 export async function scanFor<Page extends { readonly examined: number }, Found>(
   pages: AsyncIterable<Page>,
   select: (page: Page) => readonly Found[] | Promise<readonly Found[]>,
   onScanned: OnScanned,
+  keep: (found: readonly Found[]) => readonly Found[] = (found) => found,
 ): Promise<readonly Found[]> {
-  const found: Found[] = [];
-  let read = 0;
+  let [read, count] = [0, 0];
+  let kept: readonly Found[] = [];
   for await (const page of pages) {
-    found.push(...(await select(page)));
+    const found = await select(page);
+    kept = keep([...kept, ...found]);
     read += page.examined;
-    onScanned(read, found.length);
+    count += found.length;
+    onScanned(read, count);
   }
-  return found;
+  return kept;
 }

@@ -2,7 +2,7 @@ import { documentVersions } from "../../../adapters/dynamodb/document-versions.t
 import { documentReader, type StoredDocument } from "../../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
-import { scanDocuments } from "../../../adapters/dynamodb/table-scan.ts";
+import { type DocumentPage, scanDocuments } from "../../../adapters/dynamodb/table-scan.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../../domain/core/parse.ts";
 import { endpointName } from "../../../domain/event/events.ts";
@@ -12,7 +12,7 @@ import { nameFields, referenceOf } from "../../../domain/message/document-refere
 import type { Place } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { periodFlags, type TextFlags, unknownSubject } from "../core/flags.ts";
-import type { OnScanned } from "../core/scan-consent.ts";
+import { type OnScanned, scanFor } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { compareTexts, isoTime } from "../core/text.ts";
 import { accountsOf } from "../records/known-records.ts";
@@ -50,20 +50,11 @@ export async function listDocuments(
   ports: Omit<DocumentPorts, "overflow">,
   onScanned: OnScanned = () => undefined,
 ): Promise<readonly ListedDocument[]> {
-  if (subject !== undefined) {
-    const found = await documentsOf(subject, ports);
-    return newestFirst(found.filter(({ document }) => selects(filter, document))).slice(0, limit);
-  }
-  let [read, count] = [0, 0];
-  let kept: readonly ListedDocument[] = [];
-  for await (const { documents, examined } of ports.scan()) {
-    const selected = documents.filter(({ document }) => selects(filter, document));
-    kept = newestFirst([...kept, ...selected]).slice(0, limit);
-    read += examined;
-    count += selected.length;
-    onScanned(read, count);
-  }
-  return kept;
+  const isSelected = ({ document }: ListedDocument) => selects(filter, document);
+  const newest = (found: readonly ListedDocument[]) => newestFirst(found).slice(0, limit);
+  if (subject !== undefined) return newest((await documentsOf(subject, ports)).filter(isSelected));
+  const select = ({ documents }: DocumentPage): readonly ListedDocument[] => documents.filter(isSelected);
+  return scanFor(ports.scan(), select, onScanned, newest);
 }
 
 /**

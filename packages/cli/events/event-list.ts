@@ -7,6 +7,7 @@ import {
 } from "../../../domain/event/event-progress.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { unknownSubject } from "../core/flags.ts";
+import { scanFor } from "../core/scan-consent.ts";
 import { compareTexts } from "../core/text.ts";
 import { eventsOf, type LookupPorts, progressReader, recordsOf } from "./event-lookup.ts";
 
@@ -49,22 +50,14 @@ async function knownEventsOf(subject: Subject, ports: LookupPorts): Promise<read
   return events;
 }
 
-async function scan(
-  { filter, state, limit }: EventQuery,
-  ports: LookupPorts,
-): Promise<readonly StoredEvent[]> {
-  let [read, count] = [0, 0];
-  let kept: readonly StoredEvent[] = [];
-  for await (const { events, examined } of ports.stored.scan()) {
-    const selected = events.filter(({ event }) => selects(filter, event));
-    kept = newestFirst([...kept, ...selected]);
+function scan({ filter, state, limit }: EventQuery, ports: LookupPorts): Promise<readonly StoredEvent[]> {
+  return scanFor(
+    ports.stored.scan(),
+    ({ events }) => events.filter(({ event }) => selects(filter, event)),
+    ports.onScanned,
     // With a filter for the state, all events are kept until their states are known.
-    if (state === undefined) kept = kept.slice(0, limit);
-    read += examined;
-    count += selected.length;
-    ports.onScanned(read, count);
-  }
-  return kept;
+    (kept) => newestFirst(kept).slice(0, state === undefined ? limit : undefined),
+  );
 }
 
 /** Events that were received at the same moment are ordered by id. */
