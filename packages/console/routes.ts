@@ -19,7 +19,7 @@ import { deliveriesTo } from "@income-events/cli/events/deliveries.ts";
 import { tryMapping } from "@income-events/cli/mapping/trial.ts";
 import { historyLines, providerHistory } from "@income-events/cli/provider/provider-history.ts";
 import { providerStatus } from "@income-events/cli/provider/provider-status.ts";
-import { subscriberNamed } from "@income-events/cli/status/work-queues.ts";
+import { subscriberNamed, subscriberQueues } from "@income-events/cli/status/work-queues.ts";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { present } from "../../domain/core/parse.ts";
 import { webhookKinds } from "../../domain/event/events.ts";
@@ -142,7 +142,7 @@ export function subscriberRoutes(jobs: Jobs): readonly Route[] {
   const paused = new Set<string>();
   return [
     read("/api/deliveries", async ({ operation, now }, asked) => {
-      const subscriber = subscriberNamed(operation.deployment, asked.text("name"));
+      const subscriber = subscriberNamed(subscriberQueues(operation.deployment), asked.text("name"));
       return deliveriesTo(subscriber, operation, sinceIn(asked, now(), "1h"));
     }),
     change("/api/subscribers/test", ({ operation }, asked) =>

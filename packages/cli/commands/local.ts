@@ -84,8 +84,7 @@ async function run({ deployment, clients, terminal }: Operation, flags: Flags): 
 
 function chooseSubscriber(deployment: Operation["deployment"], name: string): SubscriberQueue {
   const all = subscriberQueues(deployment);
-  if (name !== ownSubscriber || all.some((each) => each.name === name))
-    return subscriberNamed(deployment, name);
+  if (name !== ownSubscriber || all.some((each) => each.name === name)) return subscriberNamed(all, name);
   // On this machine, the first subscriber's queue has no other reader.
   const [first] = all;
   if (deployment.local !== undefined && first !== undefined) return first;

@@ -17,7 +17,7 @@ import {
   messagesOf,
 } from "../events/subscriber-tail.ts";
 import { recordsIn } from "../records/known-records.ts";
-import { subscriberNamed } from "../status/work-queues.ts";
+import { subscriberNamed, subscriberQueues } from "../status/work-queues.ts";
 
 export function addTo(program: Command): void {
   const group = program
@@ -33,7 +33,7 @@ export function addTo(program: Command): void {
       "npx income-events subscribers tail everything --json | jq .id    complete messages, for programs",
     ],
     run: async (operation, { reveal = false }, name = "") => {
-      const subscriber = subscriberNamed(operation.deployment, name);
+      const subscriber = subscriberNamed(subscriberQueues(operation.deployment), name);
       const act = { act: "reveal", target: `messages to ${name}` } as const;
       if (reveal) await audited(operation, act, () => follow(operation, subscriber, true));
       else await follow(operation, subscriber, false);
@@ -74,7 +74,7 @@ export async function testSubscriber(
   name = "",
 ): Promise<void> {
   const { stage } = deployment;
-  const { queueUrl } = subscriberNamed(deployment, name);
+  const { queueUrl } = subscriberNamed(subscriberQueues(deployment), name);
   const message = testMessage(randomUUID(), name, messageSource(stage), new Date());
   await clients.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: jsonText(message) }));
   terminal.result(

@@ -36,7 +36,7 @@ import {
 } from "../core/flags.ts";
 import { commandLine } from "../core/text.ts";
 import { type KnownRecords, knownRecords, stateOf } from "../records/known-records.ts";
-import type { SubscriberQueue } from "../status/work-queues.ts";
+import { type SubscriberQueue, subscriberNamed } from "../status/work-queues.ts";
 
 export type ReplayPorts = {
   readonly stored: StoredChanges;
@@ -275,16 +275,14 @@ function receivers(
   { subscriber, allSubscribers = false }: ReplayFlags,
   all: readonly Subscriber[],
 ): readonly Subscriber[] {
-  const there = `The stage has: ${all.map(({ name }) => name).join(", ") || "none"}.`;
   if (subscriber !== undefined && allSubscribers)
     throw CommandError.usage("--subscriber and --all-subscribers exclude each other: give one.");
-  if (subscriber === undefined && !allSubscribers)
-    throw CommandError.usage(`Choose --subscriber NAME or --all-subscribers. ${there}`);
-  const chosen = all.filter(({ name }) => allSubscribers || name === subscriber);
-  if (chosen.length > 0) return chosen;
-  throw CommandError.usage(
-    allSubscribers ? "The stage has no subscribers." : `No subscriber ${subscriber}. ${there}`,
-  );
+  if (subscriber !== undefined) return [subscriberNamed(all, subscriber)];
+  const names = all.map(({ name }) => name).join(", ") || "none";
+  if (!allSubscribers)
+    throw CommandError.usage(`Choose --subscriber NAME or --all-subscribers. The stage has: ${names}.`);
+  if (all.length > 0) return all;
+  throw CommandError.usage("The stage has no subscribers.");
 }
 
 export function resumeCommand(id: string): string {

@@ -79,8 +79,7 @@ export function subscriberQueues({ output }: Pick<Outputs, "output">): readonly 
 }
 
 /** @throws CommandError naming the stage's subscribers */
-export function subscriberNamed(deployment: Pick<Deployment, "output">, name: string): SubscriberQueue {
-  const all = subscriberQueues(deployment);
+export function subscriberNamed<One extends Subscriber>(all: readonly One[], name: string): One {
   const found = all.find((each) => each.name === name);
   if (found !== undefined) return found;
   const known = all.map((each) => each.name).join(", ") || "none";

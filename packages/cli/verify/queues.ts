@@ -9,6 +9,7 @@ import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts"
 import { type Subscriber, wants } from "../../../domain/message/message.ts";
 import { type Message, messageSchema, messageTypes } from "../../../domain/message/message-schemas.ts";
 import { CommandError } from "../core/command-error.ts";
+import { subscriberNamed } from "../status/work-queues.ts";
 import { type Check, checkEach, newMark, type PlannedEvent, planEvents, unmappableBody } from "./plan.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false });
@@ -62,11 +63,7 @@ export function chooseSubscribers(
   nobodyReads: boolean,
 ): SubscriberChoice {
   const known = all.map(({ name }) => name);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    const there = known.join(", ") || "none";
-    throw CommandError.usage(`No subscriber ${unknown}. The stage has: ${there}.`);
-  }
+  for (const name of names) subscriberNamed(all, name);
   const defaults = nobodyReads && !known.includes(ownSubscriber) ? known : [ownSubscriber];
   const wanted = names.length > 0 ? names : defaults;
   const read = all
