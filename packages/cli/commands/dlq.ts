@@ -142,10 +142,8 @@ async function describe(operation: Operation, work: WorkQueue, selection: Pick<S
   const counts = new Map<string, number>();
   let [read, selected] = [0, 0];
   let oldest: Date | undefined;
-  await deadLettersOf(
-    operation,
-    work,
-  )(async (deadLetters) => {
+  const source = deadLettersOf(operation, work);
+  await source(async (deadLetters) => {
     for (const deadLetter of deadLetters.filter((each) => isSelected(each, selection))) {
       selected += 1;
       const reason = reasonOf(deadLetter);

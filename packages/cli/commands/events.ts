@@ -257,18 +257,11 @@ export async function showEvent(
   const body = reveal
     ? await audited(operation, act, shown, (known) => (known === undefined ? 0 : 1))
     : await shown();
-  terminal.result(
-    {
-      stage: deployment.stage,
-      event: shownEvent(event, reveal),
-      subject: subjectOf(event),
-      receipts: receipts.count,
-      timeline,
-      ...present({ document }),
-      body,
-    },
-    textOf({ event, timeline, document, body, reveal }),
-  );
+  const answer = present<ShownEvent>({
+    event: maskedEvent(event, reveal),
+    ...{ subject: subjectOf(event), receipts: receipts.count, timeline, document, body },
+  });
+  terminal.result({ stage: deployment.stage, ...answer }, textOf(answer, reveal));
 }
 
 /** Shows an event that could not be stored. Its subject is unknown. */
@@ -297,20 +290,23 @@ async function shownBody(
 }
 
 /** An event with its attributes, masked unless `reveal`. */
-export function shownEvent(event: IncomeEvent, reveal: boolean): IncomeEvent {
+function maskedEvent(event: IncomeEvent, reveal: boolean): IncomeEvent {
   const { attributes } = event;
   return attributes === undefined ? event : { ...event, attributes: shownAttributes(attributes, reveal) };
 }
 
-type Shown = {
+/** A stored event, for programs. */
+export type ShownEvent = {
   readonly event: IncomeEvent;
+  readonly subject: Subject;
+  readonly receipts: number;
   readonly timeline: readonly Step[];
-  readonly document: EventDocument | undefined;
-  readonly body: unknown;
-  readonly reveal: boolean;
+  readonly document?: EventDocument;
+  /** Undefined if it has expired. */
+  readonly body?: unknown;
 };
 
-function textOf({ event, timeline, document, body, reveal }: Shown): string {
+function textOf({ event, timeline, document, body }: ShownEvent, reveal: boolean): string {
   const steps = timeline.map(({ step, done, detail }) => [
     step,
     done === undefined ? "?" : done ? "yes" : "no",

@@ -16,18 +16,14 @@ import { commandLine, counted } from "../core/text.ts";
 import { loadRecord, recordPorts } from "../records/record-lookup.ts";
 import { workQueue } from "../status/work-queues.ts";
 
-const summaries = {
-  account: "Fetches an account's documents again: all stored ones, or those of one endpoint.",
-  "company-account":
-    "Fetches a company account's documents again: all stored ones, or those of one endpoint.",
-} as const;
+const whose = { account: "an account's", "company-account": "a company account's" } as const;
 
 export function addTo(program: Command): void {
   const group = program.command("fetch").description("Fetches documents again.");
   for (const kind of ["account", "company-account"] as const) {
     addCommand(group, {
       name: `${kind} <id> [endpoint]`,
-      summary: summaries[kind],
+      summary: `Fetches ${whose[kind]} documents again: all stored ones, or those of one endpoint.`,
       examples: [
         `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9`,
         `npx income-events fetch ${kind} 9c858901-8a57-4791-81fe-4c455b099bc9 income    also an endpoint that was not fetched before`,

@@ -54,10 +54,6 @@ export async function failSandbox(
 ): Promise<void> {
   const seconds = flags.for === undefined ? undefined : durationFlag("--for", flags.for);
   const failure = sandboxFailure(how, seconds);
-  if (failure === undefined)
-    throw CommandError.usage(
-      `<how> ${JSON.stringify(how)}: write a status (202, 204, 206, or 300 to 599), or one of ${failureNames.join(", ")}.`,
-    );
   if (seconds !== undefined && failure.path !== "/faults")
     throw CommandError.usage(`--for does not apply to ${how}, which has no duration.`);
   const answer = await callSandbox(deployment, "POST", failure.path, failure.body);
@@ -165,14 +161,17 @@ export const failureNames = [...effects, ...Object.keys(others)];
 /**
  * A failure by its name, or by the status of answers (202, 204, 206, or 300 to 599).
  * @param seconds how long calls fail; if undefined, until the sandbox is healed. Instant faults have no duration
- * @returns undefined for an unknown name
+ * @throws CommandError for an unknown name
  */
-export function sandboxFailure(name: string, seconds: number | undefined): SandboxFailure | undefined {
+function sandboxFailure(name: string, seconds: number | undefined): SandboxFailure {
   const other = Object.entries(others).find(([known]) => known === name)?.[1];
   if (other !== undefined) return other;
   const effect = effects.includes(name) ? (sandboxNames.get(name) ?? name) : undefined;
   const status = /^(?:20[246]|[3-5]\d\d)$/.test(name) ? Number(name) : undefined;
-  if (effect === undefined && status === undefined) return undefined;
+  if (effect === undefined && status === undefined)
+    throw CommandError.usage(
+      `<how> ${JSON.stringify(name)}: write a status (202, 204, 206, or 300 to 599), or one of ${failureNames.join(", ")}.`,
+    );
   const end =
     seconds === undefined ? ". To end it: npx income-events sandbox heal" : ` for ${spanText(seconds)}.`;
   return {

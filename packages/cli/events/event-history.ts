@@ -5,6 +5,7 @@ import { isWebhookKind, type WebhookKind } from "../../../domain/event/events.ts
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { wants } from "../../../domain/message/message.ts";
 import type { Place } from "../core/command.ts";
+import type { TextFlags } from "../core/flags.ts";
 import { isoTime } from "../core/text.ts";
 import { type EntrySearch, type LogEntry, stageEntries, textsOf } from "../logs/log-entries.ts";
 
@@ -34,15 +35,11 @@ export type HistoryRow = {
 /** Counted in the logs that were read: how often it was received, and when last. */
 export type HistoryEvent = HistoryRow & { readonly outcome: HistoryOutcome };
 
-export type HistoryFilter = {
-  readonly kind?: string;
-  /** `account.connected`, or `account.*` */
-  readonly type?: string;
-  readonly outcome?: string;
-  readonly endpoint?: string;
-  /** Part of the id, the type or the subject; in logs only a whole subject or its id. */
-  readonly text?: string;
-};
+/**
+ * The type may be a pattern, such as `account.*`. The text is a part of the id, the type or the subject; in logs only
+ * a whole subject or its id.
+ */
+export type HistoryFilter = TextFlags<"kind" | "type" | "outcome" | "endpoint" | "text">;
 
 /** The outcome for each log code. Other lines are not read. */
 const outcomeOf: Readonly<Record<string, HistoryOutcome>> = {

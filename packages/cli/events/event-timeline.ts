@@ -182,10 +182,8 @@ async function search(
   for (const queue of queues) {
     if ((await queueDepth(operation.clients.sqs, queue.deadLetterQueueUrl)).waiting === 0) continue;
     let lookedAt = 0;
-    await deadLettersOf(
-      operation,
-      queue,
-    )(async (deadLetters) => {
+    const source = deadLettersOf(operation, queue);
+    await source(async (deadLetters) => {
       lookedAt += deadLetters.length;
       for (const { body, reason, sentAt } of deadLetters) {
         const content = contentOfDeadLetter(body);

@@ -1,5 +1,6 @@
+import type { ShownEvent } from "@income-events/cli/commands/events.ts";
 import type { TimedStep } from "@income-events/cli/events/event-steps.ts";
-import type { EventDocument, Step } from "@income-events/cli/events/event-timeline.ts";
+import type { EventDeadLetter, EventDocument } from "@income-events/cli/events/event-timeline.ts";
 import { useState } from "preact/hooks";
 import type { IncomeEvent } from "../../../../domain/event/events.ts";
 import type { Subject } from "../../../../domain/event/subjects.ts";
@@ -15,18 +16,9 @@ import { subjectPath } from "../parts/search.tsx";
 import { address, searchWords } from "../route.ts";
 import { useStage } from "../stage.ts";
 
-type Shown = {
+type Shown = Partial<Omit<ShownEvent, "event">> & {
   readonly event: IncomeEvent | null;
-  readonly subject?: Subject;
-  readonly receipts?: number;
-  readonly timeline?: readonly Step[];
-  readonly document?: EventDocument;
-  readonly body?: unknown;
-  readonly deadLetters?: readonly {
-    readonly queue: string;
-    readonly reason?: string;
-    readonly sentAt: string;
-  }[];
+  readonly deadLetters?: readonly EventDeadLetter[];
 };
 
 export function EventPage({ id }: { readonly id: string }) {
