@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { createClients } from "../core/clients.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
@@ -17,7 +18,8 @@ export function addTo(program: Command): void {
       ],
       run: async (terminal, { stage, settings: file }) => {
         const settings = readStageSettings(stage, file);
-        using account = await openAccount();
+        using clients = createClients({ client: {} });
+        const account = await openAccount(clients);
         const { id, region } = account;
         const plan = { stage, stackName: `income-events-${stage}`, settings, account };
         const result = await examinePreflight(plan);

@@ -1,11 +1,11 @@
 import { resolveCname } from "node:dns/promises";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import type { Settings } from "../../../lib/settings/settings.ts";
-import { type Clients, createClients } from "../core/clients.ts";
+import type { Clients } from "../core/clients.ts";
 import { CommandError } from "../core/command-error.ts";
 
 /** The account and region of the future deployment, with clients. */
-export type Account = Disposable & {
+export type Account = {
   readonly id: string;
   readonly region: string;
   readonly clients: Clients;
@@ -29,18 +29,12 @@ export type PreflightCheck = {
  * Opens the account of the operator's credentials, in the region that AWS's own tools use.
  * @throws CommandError if no region is set, or AWS's error if it refuses the credentials
  */
-export async function openAccount(): Promise<Account> {
-  const clients = createClients({ client: {} });
-  try {
-    const region = await clients.sts.config.region().catch(() => {
-      throw CommandError.usage("No region is set. Set AWS_REGION to that of the stage.");
-    });
-    const { Account: id = "" } = await clients.sts.send(new GetCallerIdentityCommand({}));
-    return { id, region, clients, resolveCname, [Symbol.dispose]: () => clients[Symbol.dispose]() };
-  } catch (error) {
-    clients[Symbol.dispose]();
-    throw error;
-  }
+export async function openAccount(clients: Clients): Promise<Account> {
+  const region = await clients.sts.config.region().catch(() => {
+    throw CommandError.usage("No region is set. Set AWS_REGION to that of the stage.");
+  });
+  const { Account: id = "" } = await clients.sts.send(new GetCallerIdentityCommand({}));
+  return { id, region, clients, resolveCname };
 }
 
 /** A problem that makes a deployment fail or not work. */

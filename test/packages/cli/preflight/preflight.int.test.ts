@@ -5,6 +5,7 @@ import { ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { packSettings, parseSettings } from "../../../../lib/settings/settings.ts";
+import { createClients } from "../../../../packages/cli/core/clients.ts";
 import { type Account, openAccount } from "../../../../packages/cli/preflight/account.ts";
 import { examinePreflight } from "../../../../packages/cli/preflight/examine.ts";
 import { productionSettings } from "../../../lib/synthesized.ts";
@@ -91,7 +92,8 @@ async function findingsIn(
   more: object = {},
 ): Promise<readonly string[]> {
   for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
-  using account = await openAccount();
+  using clients = createClients({ client: {} });
+  const account = await openAccount(clients);
   const settings = parseSettings({ ...productionSettings, ...more }, "the test");
   const plan = { stage: "prod", stackName: "income-events-prod", settings };
   const there = { ...account, ...changesOf(account) };
