@@ -62,10 +62,6 @@ export async function wrongPaths({ deployment, clients }: Place, now: () => Date
   return count;
 }
 
-export function wrongPathsText(count: number): string {
-  return count === 0 ? "none in 24h" : `${count} requests in 24h led to no kind: see the access log`;
-}
-
 /** Descriptions of alarms, as in the runbook. */
 export function alarmName({ entry }: Pick<StackAlarm, "entry">): string {
   return entry.replaceAll("-", " ");

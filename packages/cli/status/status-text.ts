@@ -5,7 +5,7 @@ import { tableText } from "../core/table.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { fromNow, oneLine, periodAgo, spanText } from "../core/text.ts";
 import type { RegistrationStatus } from "../provider/registration.ts";
-import { alarmName, ignoredText, lastingText, type StageStatus, wrongPathsText } from "./stage-status.ts";
+import { alarmName, ignoredText, lastingText, type StageStatus } from "./stage-status.ts";
 import type { TokenStatus } from "./token-status.ts";
 import type { QueueStatus } from "./work-queues.ts";
 
@@ -24,7 +24,9 @@ export function statusText(
       painted(registrationText(registrations), isRegistered || "isLeftToAnother" in registrations, "yellow"),
     ],
     ...(ignored === undefined ? [] : [["ignored", ignoredText(ignored)]]),
-    ...(wrongPaths === 0 ? [] : [["paths", paint("yellow", wrongPathsText(wrongPaths))]]),
+    ...(wrongPaths === 0
+      ? []
+      : [["paths", paint("yellow", `${wrongPaths} requests in 24h led to no kind: see the access log`)]]),
     ["alarms", painted(alarmText(alarms, now), areAlarmsOff, "red")],
   ];
   function painted(text: string, isWell: boolean, format: "red" | "yellow"): string {
