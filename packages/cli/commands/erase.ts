@@ -123,18 +123,11 @@ function countsText(title: string, removed: Removed, none = "There was nothing t
   return tableText([title, "count"], Object.entries(removed), none);
 }
 
-export function reportText({
-  subject: { kind, id },
-  subjects,
-  removed,
-  incomplete,
-  refused,
-  isWaiting,
-  isDryRun,
-}: Found & {
-  readonly subject: Subject;
-  readonly isDryRun: boolean;
-}): string {
+type Report = Found & { readonly subject: Subject; readonly isDryRun: boolean };
+
+export function reportText({ subject, isDryRun, ...report }: Report): string {
+  const { subjects, removed, incomplete, refused, isWaiting } = report;
+  const { kind, id } = subject;
   const others = subjects - 1;
   const accounts = kind === "user" ? ` with ${counted(others, "account")}` : "";
   return [

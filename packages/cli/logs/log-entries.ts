@@ -55,14 +55,8 @@ function isOfLevel(level: string, lowest: LogLevel = "INFO"): boolean {
 }
 
 /** A log line for people: time, level, function, code, then the other fields. */
-export function entryText({
-  timestamp,
-  level,
-  function: name,
-  code,
-  requestId: _,
-  ...rest
-}: LogEntry): string {
+export function entryText(entry: LogEntry): string {
+  const { timestamp, level, function: name, code, requestId: _, ...rest } = entry;
   const fields = Object.entries(rest).map(([field, value]) => `${field}=${JSON.stringify(value)}`);
   const words = [timestamp, level.padEnd(5), String(name ?? "-"), String(code ?? "-"), ...fields];
   return oneLine(words.join("  "));

@@ -61,19 +61,9 @@ function answerOf(registrations: RegistrationStatus): {
   return { answersNow: true };
 }
 
-export function providerText(
-  stage: string,
-  {
-    breaker,
-    answersNow,
-    answer = "",
-    callsInLastMinute: calls,
-    requestsPerMinute: rate,
-    ...rest
-  }: ProviderStatus,
-  now: Date,
-): string {
-  const { lastAnswers, token } = rest;
+export function providerText(stage: string, status: ProviderStatus, now: Date): string {
+  const { breaker, answersNow, answer = "", lastAnswers, token } = status;
+  const { callsInLastMinute: calls, requestsPerMinute: rate } = status;
   const answers = answersNow === undefined ? "not asked" : answersNow ? "yes" : `no: ${oneLine(answer)}`;
   const last =
     lastAnswers === undefined

@@ -32,7 +32,11 @@ export async function followErasures(
     tasks.map((task) => ({ body: writeEraseTask(task) })),
   );
   const reason = failed.find((failure) => failure !== undefined)?.reason;
-  if (reason !== undefined) throw notAskedFor(reason);
+  if (reason !== undefined) {
+    const message = `The erasure could not be requested (${reason}). Run the command again.`;
+    // With the name of AWS's error, so that it is explained like one.
+    throw Object.assign(new Error(message), { name: reason });
+  }
   const reports: ErasureReport[] = [];
   for (const { id, isDryRun } of tasks) reports.push(await follow(id, isDryRun, operation));
   return reports;
@@ -50,12 +54,6 @@ export function failWhileOpen(reports: readonly Pick<ErasureReport, "refused" | 
       "disabled, or the eraser may not use it: see encryption.previousKeyArns. Allow the key. The erasure then completes; " +
       "after 12 hours it waits in the dead letters of erase: npx income-events dlq redrive erase.",
   );
-}
-
-/** Has the name of AWS's error, so that it is explained like one. */
-function notAskedFor(reason: string): Error {
-  const message = `The erasure could not be requested (${reason}). Run the command again.`;
-  return Object.assign(new Error(message), { name: reason });
 }
 
 async function follow(
