@@ -62,7 +62,7 @@ export function describeProviderFaults(use: () => OperatedStage): void {
       const [userId = "", accountId = ""] = [users[0], randomUUID()];
       const lastRun = run?.startedAt ?? "";
       await found().saveMark({ accountId, userId, version: 1, first: "2026-01-01T00:00:00.000Z", lastRun });
-      expect((await use().run(["reconcile", "accept-deletions"])).stdout).toMatch(/^Accepted 1 deletions\./);
+      expect((await use().run(["reconcile", "accept-deletions"])).stdout).toMatch(/^Accepted 1 deletion\./);
       expect(await acts()).toContain('"target":"deletions"');
       expect(await found().deletions()).toMatchObject([{ accountId }]);
       expect((await use().run(["reconcile", "accept-deletions"])).stdout).toBe(
