@@ -9,7 +9,7 @@ import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { everywhereIn, findRemains } from "../chaos/audit/find-remains.ts";
 import { clientsOf, fifoOrder } from "./clients.ts";
 import { expectationOf, findLosses } from "./compare.ts";
-import { type Erased, eraseUser } from "./erasure.ts";
+import { type Erased, eraseUser, findLost } from "./erasure.ts";
 import { readAllDocuments } from "./read-documents.ts";
 import { readArchive, readBodies, readTable, typesById } from "./snapshot.ts";
 import { identityOf, type Traffic } from "./traffic.ts";
@@ -85,6 +85,7 @@ export async function playScenario(system: System, traffic: Traffic, { users, pr
     progress("Counting in the table and the queues");
     const places = await everywhereIn(stack, system.access);
     const remains = await findRemains(system.access, places, { ids: own, marks: [] });
+    const lost = await findLost(system, places);
     const { found, bodies } = await takeSnapshot(system);
     progress("Reading each document that was announced to a subscriber");
     const isErased = (subject: string) => erased.accountIds.some((id) => subject.includes(id));
@@ -94,6 +95,7 @@ export async function playScenario(system: System, traffic: Traffic, { users, pr
       ...findLosses(expected, found, subscribersOf(stack)),
       ...documents.missing,
       ...remains,
+      ...lost,
       ...kills.left().map((name) => `the function ${name} was never killed at work`),
       ...refusals.left().map((sending) => `no queue refused a message of ${sending}`),
       ...problemsOf(stack),
